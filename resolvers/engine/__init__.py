@@ -1,0 +1,32 @@
+"""What makes Strawberry quick on rows and safe against abuse; it knows none of the product's own types."""
+
+from resolvers.engine.columns import column, embedded, raw_json
+from resolvers.engine.encoding import dumps, loads
+from resolvers.engine.errors import Log, Present, Presented, present, status_of, unprocessable
+from resolvers.engine.execute import Answer, Engine, run
+from resolvers.engine.limits import Limits
+from resolvers.engine.scalars import parse_datetime, raw, scalar_map, serialize_datetime
+from resolvers.engine.schema import EngineSchema
+
+__all__ = [
+    "Answer",
+    "Engine",
+    "EngineSchema",
+    "Limits",
+    "Log",
+    "Present",
+    "Presented",
+    "column",
+    "dumps",
+    "embedded",
+    "loads",
+    "parse_datetime",
+    "present",
+    "raw",
+    "raw_json",
+    "run",
+    "scalar_map",
+    "serialize_datetime",
+    "status_of",
+    "unprocessable",
+]
