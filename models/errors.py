@@ -1,0 +1,126 @@
+"""Every refusal of the product, as one tree.
+
+MunimentError
+├── Unauthenticated      401  no caller, or a bad or revoked token
+├── Forbidden            403  the caller may read but not write, or an operator's operation
+├── NotFound             404  unknown, or not readable by this caller
+├── Conflict             409  a unique value is taken
+│   └── VersionConflict  409  the expected version is not the current one
+├── Unprocessable        422  something is wrong with the arguments
+│   ├── CursorExpired    422  a feed position from before retention
+│   └── LimitExceeded    422  a stored cap would be passed
+└── RateLimited          429  too many requests of one caller
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a request: the column or argument, if one is meant, and why."""
+
+    column: str | None
+    message: str
+
+    def as_json(self) -> dict[str, str | None]:
+        """The shape that every door shows."""
+        return {"column": self.column, "message": self.message}
+
+
+class MunimentError(Exception):
+    """A refusal that a client sees as it is."""
+
+    code: ClassVar[str] = "INTERNAL"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, problems: Sequence[Problem] = (), **extensions: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.problems = tuple(problems)
+        self.extensions = extensions
+
+    def as_json(self) -> dict[str, Any]:
+        """Code, status, message, problems and whatever else this refusal tells."""
+        return {
+            "code": self.code,
+            "status": self.status,
+            "message": self.message,
+            "problems": [problem.as_json() for problem in self.problems],
+            **self.extensions,
+        }
+
+
+class Unauthenticated(MunimentError):
+    """No caller, or a bad or revoked token."""
+
+    code = "UNAUTHENTICATED"
+    status = 401
+
+
+class Forbidden(MunimentError):
+    """The caller may read but not write, or the operation is an operator's."""
+
+    code = "FORBIDDEN"
+    status = 403
+
+
+class NotFound(MunimentError):
+    """Unknown, or not readable by this caller."""
+
+    code = "NOT_FOUND"
+    status = 404
+
+
+class Conflict(MunimentError):
+    """A unique value is taken, or something else stands in the way; the message names it."""
+
+    code = "CONFLICT"
+    status = 409
+
+
+class VersionConflict(Conflict):
+    """The expected version is not the current one."""
+
+    code = "VERSION_CONFLICT"
+
+    def __init__(self, path: str, *, expected: int, current: int) -> None:
+        state = f"is at version {current}" if current else "does not exist (version 0)"
+        super().__init__(f"{path} {state}, not at version {expected}; read it again and repeat the change", currentVersion=current)
+
+
+class Unprocessable(MunimentError):
+    """Something is wrong with the arguments; every problem is listed and nothing was written."""
+
+    code = "UNPROCESSABLE"
+    status = 422
+
+    @classmethod
+    def listing(cls, heading: str, problems: Sequence[Problem]) -> "Unprocessable":
+        """A refusal whose message is the heading and one line for each problem."""
+        lines = (f'- column "{p.column}": {p.message}' if p.column is not None else f"- {p.message}" for p in problems)
+        return cls("\n".join([heading, *lines]), problems=problems)
+
+
+class CursorExpired(Unprocessable):
+    """A position in the feed from before what retention keeps."""
+
+    def __init__(self) -> None:
+        super().__init__("this cursor is older than the changes that are kept; start again without it", reason="CURSOR_EXPIRED")
+
+
+class LimitExceeded(Unprocessable):
+    """A stored cap would be passed; the message names it."""
+
+    code = "LIMIT_EXCEEDED"
+
+
+class RateLimited(MunimentError):
+    """Too many requests of one caller."""
+
+    code = "RATE_LIMITED"
+    status = 429
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(f"too many requests; try again in {retry_after:.1f} s", retryAfter=retry_after)

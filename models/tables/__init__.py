@@ -1,0 +1,23 @@
+"""The tables. Every one carries `org_id` first in its keys, so that the data can be spread by organisation."""
+
+from models.tables.artifacts import Artifact, Collection, CollectionAccess, IdempotencyKey, MemoryRevision, TaskRevision
+from models.tables.changes import FileChange
+from models.tables.directory import Agent, Guild, Membership, Organisation, Run, Schedule, Token, User
+
+__all__ = [
+    "Agent",
+    "Artifact",
+    "Collection",
+    "CollectionAccess",
+    "FileChange",
+    "Guild",
+    "IdempotencyKey",
+    "Membership",
+    "MemoryRevision",
+    "Organisation",
+    "Run",
+    "Schedule",
+    "TaskRevision",
+    "Token",
+    "User",
+]

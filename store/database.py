@@ -1,0 +1,215 @@
+"""The connection to PostgreSQL: asyncpg run directly, since its rows need no copying and its own pool costs more than most queries."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import Any
+
+import asyncpg
+
+from models.errors import Conflict, Unprocessable
+
+
+class Row(asyncpg.Record):  # type: ignore[misc]  # asyncpg ships no types
+    """A row whose columns are attributes too, as GraphQL types and templates read them."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+# Which refusal a violated constraint means, by the constraint's name.
+_REFUSALS: dict[str, str] = {
+    "guilds_live_name": "a guild of this name exists already",
+    "agents_live_name": "an agent of this name exists already",
+    "schedules_live_name": "this agent has a routine of this name already",
+    "collections_live_name": "a collection of this name exists already",
+    "artifacts_live_key": "a file of this name exists already",
+}
+
+
+class DatabaseUnavailable(Exception):
+    """The database cannot be reached, or did not answer in time."""
+
+
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """Turn the driver's errors that a request caused into ours; others pass."""
+    try:
+        yield
+    except asyncpg.UniqueViolationError as error:
+        if message := _REFUSALS.get(error.constraint_name or ""):
+            raise Conflict(message) from error
+        raise
+    except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError) as error:
+        raise Unprocessable("the text holds a character that cannot be stored") from error
+    except (asyncpg.CannotConnectNowError, asyncpg.TooManyConnectionsError, asyncpg.PostgresConnectionError, OSError) as error:
+        raise DatabaseUnavailable("the database does not answer") from error
+
+
+class Reader:
+    """One connection, for statements that change nothing."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+
+    async def rows(self, statement: str, *arguments: Any) -> list[Row]:
+        """Every row of the answer."""
+        with refusals():
+            found: list[Row] = await self._connection.fetch(statement, *arguments)
+            return found
+
+    async def row(self, statement: str, *arguments: Any) -> Row | None:
+        """The first row of the answer, if any."""
+        with refusals():
+            found: Row | None = await self._connection.fetchrow(statement, *arguments)
+            return found
+
+    async def value(self, statement: str, *arguments: Any) -> Any:
+        """The first column of the first row, or None."""
+        with refusals():
+            return await self._connection.fetchval(statement, *arguments)
+
+    async def stream(self, statement: str, *arguments: Any, batch: int = 500) -> AsyncIterator[Row]:
+        """The rows of a long answer, fetched in batches, as of one moment."""
+        async with self._connection.transaction(isolation="repeatable_read", readonly=True):
+            async for row in self._connection.cursor(statement, *arguments, prefetch=batch):
+                yield row
+
+
+class Writer(Reader):
+    """One connection within one transaction, committed at its end, or within one statement that is a transaction by itself."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        super().__init__(connection)
+        self.touched: set[str] = set()
+
+    async def execute(self, statement: str, *arguments: Any) -> int:
+        """Run a statement; the number of rows that it touched."""
+        with refusals():
+            status: str = await self._connection.execute(statement, *arguments)
+        count = status.rpartition(" ")[2]
+        return int(count) if count.isdigit() else 0
+
+    async def execute_many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement once for each row of arguments, in one exchange."""
+        with refusals():
+            await self._connection.executemany(statement, rows)
+
+
+class Database:
+    """A bounded set of connections, and the hook that is called after each commit with the organisations it touched."""
+
+    def __init__(self, dsn: str, *, size: int = 10, statement_timeout: float = 30.0) -> None:
+        self._dsn = dsn
+        self._size = size
+        self._timeout = statement_timeout
+        self._idle: list[asyncpg.Connection] = []
+        self._room = asyncio.Semaphore(size)
+        self._waiting = 0
+        self.after_commit: Callable[[set[str]], None] = lambda _orgs: None
+
+    @property
+    def pool(self) -> dict[str, int]:
+        """How many connections may be open, are idle, and are waited for."""
+        return {"size": self._size, "idle": len(self._idle), "waiting": self._waiting}
+
+    async def open(self) -> "Database":
+        """Connect once, so that a wrong address is known at the start. Raises DatabaseUnavailable."""
+        async with self.read() as reader:
+            await reader.value("SELECT 1")
+        return self
+
+    async def close(self) -> None:
+        """Close the idle connections; busy ones close as they come back."""
+        self._size = 0
+        while self._idle:
+            await self._idle.pop().close(timeout=5)
+
+    @contextlib.asynccontextmanager
+    async def read(self) -> AsyncIterator[Reader]:
+        """A connection for reading; each statement sees what is committed when it starts."""
+        async with self._connection() as connection:
+            yield Reader(connection)
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Reader]:
+        """A connection for reading whose statements all see the same moment."""
+        async with self._connection() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+            yield Reader(connection)
+
+    @contextlib.asynccontextmanager
+    async def write(self) -> AsyncIterator[Writer]:
+        """A transaction: committed when the block ends, rolled back when it raises."""
+        async with self._connection() as connection:
+            writer = Writer(connection)
+            async with connection.transaction():
+                yield writer
+        self._committed(writer)
+
+    @contextlib.asynccontextmanager
+    async def write_once(self) -> AsyncIterator[Writer]:
+        """A connection for one statement that is its own transaction: two exchanges with the database less than `write`."""
+        async with self._connection() as connection:
+            writer = Writer(connection)
+            yield writer
+        self._committed(writer)
+
+    def _committed(self, writer: Writer) -> None:
+        if writer.touched:
+            self.after_commit(writer.touched)
+
+    @contextlib.asynccontextmanager
+    async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
+        self._waiting += 1
+        try:
+            await self._room.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            connection = await self._take()
+            try:
+                yield connection
+            finally:
+                await self._give_back(connection)
+        finally:
+            self._room.release()
+
+    async def _take(self) -> asyncpg.Connection:
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.is_closed():
+                return connection
+        return await connect(self._dsn, statement_timeout=self._timeout)
+
+    async def _give_back(self, connection: asyncpg.Connection) -> None:
+        if connection.is_closed():
+            return
+        if connection.is_in_transaction() or len(self._idle) >= self._size:
+            # A transaction that is still open belongs to a cancelled request.
+            connection.terminate()
+        else:
+            self._idle.append(connection)
+
+
+async def connect(dsn: str, *, statement_timeout: float = 30.0) -> asyncpg.Connection:
+    """One connection with our settings. JSON stays text: it is passed on, not looked into. Raises DatabaseUnavailable."""
+    try:
+        return await asyncpg.connect(
+            dsn,
+            record_class=Row,
+            statement_cache_size=500,
+            max_cached_statement_lifetime=0,
+            timeout=10,
+            server_settings={
+                "application_name": "muniment",
+                "timezone": "UTC",
+                "jit": "off",
+                "statement_timeout": str(int(statement_timeout * 1000)),
+                "idle_in_transaction_session_timeout": "60000",
+            },
+        )
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise DatabaseUnavailable(f"cannot connect to the database: {error}") from error
