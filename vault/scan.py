@@ -9,6 +9,7 @@ from typing import NamedTuple
 SUBDIRS = ("traps", "decisions", "specs", "plans", "logs", "reviews", "scratch", "prompts", "sessions")
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+LONGEST_PROJECT_ID = 200
 _CONFLICTS = (".conflict.", ".sync-conflict-")
 
 
@@ -36,9 +37,9 @@ def is_record_name(name: str) -> bool:
     return name.endswith(".md") and _NAME.fullmatch(name) is not None and not any(mark in name for mark in _CONFLICTS)
 
 
-def is_project_name(name: str) -> bool:
-    """True if a folder of this name under projects/ is a project."""
-    return _NAME.fullmatch(name) is not None
+def is_project_id(name: str) -> bool:
+    """True for one plain path segment: letters, digits, `.`, `_`, `-`, no leading dot, at most 200 characters."""
+    return len(name) <= LONGEST_PROJECT_ID and _NAME.fullmatch(name) is not None
 
 
 def scan_records(root: Path, project: str | None = None) -> dict[RecordKey, FileState]:
@@ -46,7 +47,7 @@ def scan_records(root: Path, project: str | None = None) -> dict[RecordKey, File
     names = _folders(root / "projects") if project is None else iter([project])
     found: dict[RecordKey, FileState] = {}
     for name in names:
-        if is_project_name(name):
+        if is_project_id(name):
             for subdir in SUBDIRS:
                 _scan_folder(root, name, subdir, found)
     return found

@@ -1,0 +1,88 @@
+"""Runs git without prompts, hooks, pagers or editors, and never longer than its time-out."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from vault.errors import GitFailed
+
+TIMEOUT = 30.0  # seconds
+_GRACE = 2.0  # seconds in which a terminated git removes its lock files
+
+_SAFE = (
+    *("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", "-c", "core.autocrlf=false"),
+    *("-c", "credential.interactive=false", "-c", "push.gpgSign=false", "-c", "core.editor=true"),
+)
+# Variables that would point git at another repository, as in a hook that calls us.
+_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX")
+_PASSWORD = re.compile(r"(://)[^\s/@]{1,300}@")
+
+
+def run_git(args: Sequence[str], cwd: Path, *, stdin: str = "", timeout: float = TIMEOUT) -> str:
+    """What git printed. Raises GitFailed with git's own reason, passwords in addresses masked; git's children end too."""
+    command = ["git", *_SAFE, *args]
+    try:
+        process = subprocess.Popen(  # noqa: S603 - a list, never a shell
+            command,
+            cwd=cwd,
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # no terminal to ask on, and one group to end
+        )
+    except OSError as error:
+        raise GitFailed(f"git cannot be started: {error.strerror or type(error).__name__}") from error
+    with process:
+        try:
+            out, err = process.communicate(stdin.encode("utf-8", "surrogateescape"), timeout)
+        except subprocess.TimeoutExpired as error:
+            _end(process)
+            raise GitFailed(f"git {_verb(args)} took longer than {timeout:g} seconds and was stopped") from error
+        except BaseException:
+            _end(process)
+            raise
+    if process.returncode != 0:
+        raise GitFailed(f"git {_verb(args)} failed: {_reason(err or out)}")
+    return out.decode("utf-8", "surrogateescape")
+
+
+def mask_passwords(text: str) -> str:
+    """The text with the user part of every address replaced."""
+    return _PASSWORD.sub(r"\1***@", text)
+
+
+def _environment() -> dict[str, str]:
+    environment = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "GIT_EDITOR": "true", "LC_ALL": "C"}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GCM_INTERACTIVE": "never", "GIT_MERGE_AUTOEDIT": "no"}
+    environment.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    return environment
+
+
+def _verb(args: Sequence[str]) -> str:
+    return next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "")
+
+
+def _reason(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
+    useful = [line for line in lines if line and not line.startswith("hint:")]
+    return mask_passwords("; ".join(useful[-3:]))[:500] or "no reason given"
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends the whole group: first so that git can clean up its lock files, then for good."""
+    for sig in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sig)
+        except ProcessLookupError:
+            return
+        try:
+            process.communicate(timeout=_GRACE)
+        except subprocess.TimeoutExpired:
+            continue
+        return
