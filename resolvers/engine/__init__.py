@@ -1,8 +1,12 @@
-"""What makes Strawberry quick on rows and safe against abuse; it knows none of the product's own types."""
+"""What makes Strawberry quick on rows and safe against abuse; it knows none of the product's own types.
 
-from resolvers.engine.columns import column, embedded, raw_json
+`columns` says how types read rows, `schema.EngineSchema` builds the schema, `execute.run` answers a POST, `view.EngineView` has the
+other doors (it needs Starlette and is imported by its own name).
+"""
+
+from resolvers.engine.columns import column, embedded, raw_json, renamed
 from resolvers.engine.encoding import dumps, loads
-from resolvers.engine.errors import Log, Present, Presented, present, status_of, unprocessable
+from resolvers.engine.errors import Log, Present, Presented, RefusedError, present, status_of, unprocessable
 from resolvers.engine.execute import Answer, Engine, run
 from resolvers.engine.limits import Limits
 from resolvers.engine.scalars import parse_datetime, raw, scalar_map, serialize_datetime
@@ -16,6 +20,7 @@ __all__ = [
     "Log",
     "Present",
     "Presented",
+    "RefusedError",
     "column",
     "dumps",
     "embedded",
@@ -24,6 +29,7 @@ __all__ = [
     "present",
     "raw",
     "raw_json",
+    "renamed",
     "run",
     "scalar_map",
     "serialize_datetime",

@@ -22,24 +22,141 @@ function reads by key directly. `__getattr__` must raise AttributeError, not Key
 itself has (`get`, `items`, `keys`, `values`) hide columns of that name: select them under another name and use `column`.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+from strawberry.annotation import StrawberryAnnotation
+from strawberry.types.field import StrawberryField
 
-def column(read: Callable[[Any], Any] | None = None, /, *, name: str | None = None, description: str | None = None) -> Any:
+READER = "resolvers.engine.reader"
+
+
+class ColumnField(StrawberryField):
+    """A field without resolver that is computed from the row by the reader in its metadata."""
+
+    def get_result(self, source: Any, info: Any, args: Any, kwargs: Any) -> Any:  # noqa: ARG002 - Strawberry's signature
+        """Return what the reader makes of the row."""
+        return self.metadata[READER].read(source)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Let a reader of one attribute know the field's name, which is its default."""
+        super().__set_name__(owner, name)
+        reader = self.metadata[READER]
+        if isinstance(reader, Attribute) and not reader.source:
+            reader.source = name
+
+
+class Computed:
+    """Reads by a function of the row."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self.read = read
+
+
+class Attribute:
+    """Reads one attribute of the row."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def read(self, row: Any) -> Any:
+        """Return the attribute's value."""
+        return getattr(row, self.source)
+
+
+class Raw(Attribute):
+    """Reads JSON text as a fragment of the response."""
+
+    __slots__ = ()
+
+    def read(self, row: Any) -> Any:
+        """Return the text of the row's attribute as a fragment, any other value as it is."""
+        return fragment(getattr(row, self.source))
+
+
+class Embedded:
+    """Reads an object whose attributes are columns of the same row."""
+
+    __slots__ = ("absent", "prefix")
+
+    def __init__(self, prefix: str, absent: str | None) -> None:
+        self.prefix = prefix
+        self.absent = absent
+
+    def read(self, row: Any) -> "Prefixed | None":
+        """Return a view of the row's columns with the prefix; None where the column `absent` is."""
+        if self.absent is not None and getattr(row, self.absent) is None:
+            return None
+        return Prefixed(row, self.prefix)
+
+
+class Prefixed:
+    """A view of a row whose attributes are the columns with a prefix."""
+
+    __slots__ = ("_prefix", "_row")
+
+    def __init__(self, row: Any, prefix: str) -> None:
+        self._row = row
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._row, self._prefix + name)
+
+
+def fragment(value: Any) -> Any:
+    """Return JSON text as a fragment, any other value as it is."""
+    return orjson.Fragment(value) if type(value) is str else value
+
+
+def column(
+    read: Callable[[Any], Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    deprecation_reason: str | None = None,
+) -> Any:
     """Return a field computed by `read(self)` from the row alone: pure, quick, not async, no arguments.
 
     Use it as a decorator of a method whose `self` is the row. It may be called more than once for a row.
     """
-    raise NotImplementedError
+
+    def decorate(function: Callable[[Any], Any]) -> ColumnField:
+        annotation = function.__annotations__.get("return")
+        if annotation is None:
+            raise TypeError(f"the column {function.__qualname__} needs a return annotation")
+        return ColumnField(
+            graphql_name=name,
+            description=description or function.__doc__,
+            deprecation_reason=deprecation_reason,
+            type_annotation=StrawberryAnnotation(annotation, namespace=sys.modules[function.__module__].__dict__),
+            metadata={READER: Computed(function)},
+        )
+
+    return decorate if read is None else decorate(read)
+
+
+def renamed(source: str, *, name: str | None = None, description: str | None = None) -> Any:
+    """Return a field that reads the row's attribute `source` instead of the one of its own name."""
+    return ColumnField(graphql_name=name, description=description, metadata={READER: Attribute(_identifier(source))})
 
 
 def embedded(prefix: str, *, absent: str | None = None, name: str | None = None, description: str | None = None) -> Any:
     """Return a field whose object is built from columns of the same row: field `kind` reads `row.<prefix>kind`.
 
-    Where `absent` names a column and that is None, the field is null.
+    Where `absent` names a column (with its prefix) and that is None, the field is null.
     """
-    raise NotImplementedError
+    return ColumnField(
+        graphql_name=name, description=description, metadata={READER: Embedded(_identifier(prefix), absent and _identifier(absent))}
+    )
 
 
 def raw_json(source: str | None = None, *, name: str | None = None, description: str | None = None) -> Any:
@@ -47,4 +164,10 @@ def raw_json(source: str | None = None, *, name: str | None = None, description:
 
     A value that is not text (already parsed) is encoded as usual.
     """
-    raise NotImplementedError
+    return ColumnField(graphql_name=name, description=description, metadata={READER: Raw(_identifier(source) if source else "")})
+
+
+def _identifier(name: str) -> str:
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} cannot be part of an attribute's name")
+    return name

@@ -1,5 +1,6 @@
-"""Results as JSON text."""
+"""Results as JSON text, and JSON text as values."""
 
+import json
 from typing import Any
 
 import orjson
@@ -14,5 +15,13 @@ def dumps(result: Any) -> bytes:
 
 
 def loads(text: str | bytes) -> Any:
-    """Return the value of a JSON text; raises ValueError where it is none."""
-    return orjson.loads(text)
+    """Return the value of a JSON text; raises json.JSONDecodeError (a ValueError) where it is none or nests too deeply.
+
+    Integers of any size are kept exactly, and lone surrogates are let through for the argument checks to name.
+    """
+    try:
+        return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise json.JSONDecodeError("not UTF-8", "", error.start) from error
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", "", 0) from None

@@ -3,6 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from graphql import ExecutionResult, GraphQLError, GraphQLSchema, execute
+from strawberry.execution import optimized_is_awaitable
+
+from resolvers.engine.completion import RowExecutor
+from resolvers.engine.documents import Document, Documents, Operation
+from resolvers.engine.encoding import dumps
+from resolvers.engine.errors import Presenter, RefusedError, status_of, unprocessable
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -16,7 +24,57 @@ class Answer:
 
 
 class Engine:
-    """A schema with its kept documents; made by EngineSchema. `documents.warm(texts)` prepares and pins documents."""
+    """A schema with its kept documents; EngineSchema makes it. `documents.warm(texts)` prepares documents and keeps them for good.
+
+    `compiled=False` completes every value on the ordinary path: slower, with the same bytes.
+    """
+
+    def __init__(self, schema: GraphQLSchema, documents: Documents, presenter: Presenter, *, compiled: bool = True) -> None:
+        self.schema = schema
+        self.documents = documents
+        self.presenter = presenter
+        self.compiled = compiled
+
+    def prepare(self, query: Any, variables: Any, operation_name: Any) -> tuple[Document, Operation]:
+        """Return the document and the operation to run. Raises RefusedError with everything that is wrong with the request."""
+        problems = []
+        if not isinstance(query, str) or not query.strip():
+            problems.append("query must be the text of a GraphQL document")
+        if variables is not None and not isinstance(variables, dict):
+            problems.append("variables must be an object or null")
+        if operation_name is not None and not isinstance(operation_name, str):
+            problems.append("operationName must be a text or null")
+        if problems:
+            raise RefusedError(unprocessable(problem) for problem in problems)
+        document = self.documents.get(query)
+        operation = document.operation(operation_name or None)
+        document.check_nodes(operation, variables)
+        return document, operation
+
+    def arguments(self, document: Document, operation: Operation, variables: Any, context: Any, root: Any) -> dict[str, Any]:
+        """Return the arguments for graphql-core's `execute` and `subscribe`."""
+        return {
+            "schema": self.schema,
+            "document": document.node,
+            "root_value": root,
+            "context_value": context,
+            "variable_values": variables,
+            "operation_name": operation.name,
+            "executor_class": RowExecutor,
+            "is_awaitable": optimized_is_awaitable,
+            "hide_suggestions": not self.documents.introspection,
+            "plans": document.plans if self.compiled else None,
+        }
+
+    async def execute(self, document: Document, operation: Operation, variables: Any, context: Any, root: Any) -> ExecutionResult:
+        """Return the result of a query or mutation; its errors are not presented yet."""
+        arguments = self.arguments(document, operation, variables, context, root)
+        result = execute(**arguments)
+        return result if isinstance(result, ExecutionResult) else await result
+
+    def present(self, errors: list[GraphQLError] | None, operation_name: str | None) -> list[GraphQLError] | None:
+        """Return the errors as the client sees them."""
+        return [self.presenter(error, operation_name) for error in errors] if errors else None
 
 
 async def run(
@@ -25,12 +83,45 @@ async def run(
     variables: Any = None,
     operation_name: Any = None,
     context: Any = None,
-    root: Any = None,
     *,
+    root: Any = None,
     read_only: bool = False,
 ) -> Answer:
     """Return the answer to a query or mutation. It raises nothing but cancellation: every error is in the answer.
 
-    The first three are as the client sent them and are checked here. `read_only` refuses mutations (GET).
+    The texts and variables are as the client sent them and are checked here. `read_only` refuses mutations (GET).
     """
-    raise NotImplementedError
+    operation: Operation | None = None
+    try:
+        document, operation = engine.prepare(query, variables, operation_name)
+        _check_type(operation, read_only=read_only)
+        result = await engine.execute(document, operation, variables, context, root)
+        return _answer(engine, operation, result.data, result.errors)
+    except RefusedError as refused:
+        return _answer(engine, operation, None, refused.errors)
+    except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, the client gets an id and the log the rest
+        return _answer(engine, operation, None, [error])
+
+
+def _check_type(operation: Operation, *, read_only: bool) -> None:
+    if operation.type == "subscription":
+        raise RefusedError([unprocessable("subscriptions need a WebSocket (graphql-transport-ws) or Accept: text/event-stream")])
+    if read_only and operation.type != "query":
+        raise RefusedError([unprocessable("mutations must be sent by POST")])
+
+
+def _answer(engine: Engine, operation: Operation | None, data: Any, errors: Any) -> Answer:
+    name = operation.name if operation else None
+    kind = operation.type if operation else None
+    if not errors:
+        try:
+            return Answer(dumps({"data": data}), 200, [], name, kind)
+        except TypeError as error:  # a value that JSON cannot hold
+            data, errors = None, [error]
+    formatted: list[Any] = [engine.presenter(error, name).formatted for error in errors]
+    try:
+        body = dumps({"data": data, "errors": formatted})
+    except TypeError as error:
+        formatted = [engine.presenter(error, name).formatted]
+        body = dumps({"data": None, "errors": formatted})
+    return Answer(body, status_of(formatted), formatted, name, kind)

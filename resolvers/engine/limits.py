@@ -7,16 +7,19 @@ from dataclasses import dataclass
 class Limits:
     """Bounds on one document; each is checked before anything of it runs.
 
-    `nodes` bounds the objects that an operation may ask for: the value of a `limit` argument multiplies what stands below it,
-    a list without one counts as `list_size` objects. Limits given by variables are counted when the operation is executed.
-    `cached_documents` and `cached_bytes` (UTF-8 of the texts) bound what is kept.
+    `aliases` and `fields` count what is written in the document, `root_fields` and `depth` follow fragments; introspection has
+    a depth rule of its own. `nodes` bounds the objects that an operation may ask for: the value of a `limit` argument multiplies
+    what stands below it, a list without one counts as `list_size` objects. Limits given by variables are counted when the
+    operation is executed. `cached_documents` and `cached_characters` (of the texts) bound what is kept.
     """
 
     depth: int = 12
     aliases: int = 50
+    fields: int = 300
     tokens: int = 4_000
+    characters: int = 100_000
     root_fields: int = 20
     nodes: int = 20_000
     list_size: int = 10
     cached_documents: int = 1_000
-    cached_bytes: int = 4_000_000
+    cached_characters: int = 4_000_000

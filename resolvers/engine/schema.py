@@ -1,20 +1,33 @@
 """A Strawberry schema whose every door runs operations through the same engine."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
+from typing import Any, cast
+from uuid import uuid4
 
 import strawberry
+from graphql import ExecutionResult as GraphQLResult
+from graphql import GraphQLError, subscribe
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types.execution import ExecutionResult, PreExecutionError
+from strawberry.types.graphql import OperationType
 
-from resolvers.engine.errors import Log, Present, present
+from resolvers.engine.completion import RowExecutor
+from resolvers.engine.documents import Document, Documents, Operation
+from resolvers.engine.errors import Log, Present, Presenter, RefusedError, present, unprocessable
+from resolvers.engine.execute import Engine
 from resolvers.engine.limits import Limits
+from resolvers.engine.scalars import scalar_map
+
+ALL_TYPES = frozenset(OperationType)
 
 
 class EngineSchema(strawberry.Schema):
     """Strawberry's schema with kept documents, limits, compiled completion and presented errors.
 
     `execute`, `stream` and `subscribe` keep Strawberry's signatures, so its views (WebSocket, SSE, GET) behave as `execute.run` does.
-    Strawberry extensions and operation directives are not run: they are refused at construction.
-    `engine` is what `execute.run` takes.
+    Strawberry's extensions and operation directives have no place here. `engine` is what `execute.run` takes.
+    `execute_sync` and `introspect` are Strawberry's own, for tools: without limits.
     """
 
     def __init__(
@@ -29,6 +42,88 @@ class EngineSchema(strawberry.Schema):
         present: Present = present,
         log: Log | None = None,
         new_id: Callable[[], str] | None = None,
-        scalar_map: dict[object, Any] | None = None,
+        compiled: bool = True,
+        scalars: dict[object, Any] | None = None,
     ) -> None:
-        raise NotImplementedError
+        config = StrawberryConfig(scalar_map={**scalar_map(), **(scalars or {})}, disable_field_suggestions=not introspection)
+        super().__init__(query, mutation, subscription, types=types, config=config, execution_context_class=RowExecutor)
+        documents = Documents(self._schema, limits or Limits(), introspection=introspection)
+        presenter = Presenter(present, log, new_id or (lambda: uuid4().hex))
+        self.engine = Engine(self._schema, documents, presenter, compiled=compiled)
+
+    async def execute(  # noqa: PLR0917 - Strawberry's signature
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+        operation_extensions: dict[str, Any] | None = None,  # noqa: ARG002 - Strawberry's signature
+    ) -> ExecutionResult:
+        """Return the result of a query or mutation; every error is in it, presented."""
+        operation: Operation | None = None
+        allowed = frozenset(allowed_operation_types or ALL_TYPES) - {OperationType.SUBSCRIPTION}
+        try:
+            document, operation = self._prepare(query, variable_values, operation_name, allowed)
+            result = await self.engine.execute(document, operation, variable_values, context_value, root_value)
+        except RefusedError as refused:
+            return PreExecutionError(None, self._present(refused.errors, operation))
+        except Exception as error:  # noqa: BLE001 - the last resort, as in run
+            return ExecutionResult(None, self._present([error], operation))
+        # Without data and path it did not begin: a variable's value was refused.
+        refused_values = result.data is None and all(error.path is None for error in result.errors or ())
+        kind = PreExecutionError if refused_values else ExecutionResult
+        return kind(result.data, self._present(result.errors, operation))
+
+    async def stream(  # noqa: PLR0917 - Strawberry's signature
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        operation_extensions: dict[str, Any] | None = None,  # noqa: ARG002 - Strawberry's signature
+        allowed_operation_types: Iterable[OperationType] | None = None,
+    ) -> AsyncGenerator[ExecutionResult, None]:
+        """Return a generator of the results: one for a query or mutation, one per event for a subscription."""
+        allowed = frozenset(allowed_operation_types or ALL_TYPES)
+        try:
+            document, operation = self._prepare(query, variable_values, operation_name, allowed)
+        except RefusedError as refused:
+            return _only(PreExecutionError(None, self._present(refused.errors, None)))
+        if operation.type != "subscription":
+            return _only(await self.execute(query, variable_values, context_value, root_value, operation_name))
+        return self._events(document, operation, variable_values, context_value, root_value)
+
+    async def _events(
+        self, document: Document, operation: Operation, variables: Any, context: Any, root: Any
+    ) -> AsyncGenerator[ExecutionResult, None]:
+        try:
+            source = subscribe(**self.engine.arguments(document, operation, variables, context, root))
+            if not isinstance(source, GraphQLResult | AsyncIterator):
+                source = await source
+            if isinstance(source, GraphQLResult):
+                yield PreExecutionError(None, self._present(source.errors, operation))
+                return
+            async with aclosing(cast("AsyncGenerator[GraphQLResult, None]", source)) as results:
+                async for result in results:
+                    yield ExecutionResult(result.data, self._present(result.errors, operation))
+        except Exception as error:  # noqa: BLE001 - what a source raises ends the stream, and the client is told why
+            yield ExecutionResult(None, self._present([error], operation))
+
+    def _prepare(
+        self, query: str | None, variables: Any, name: str | None, allowed: frozenset[OperationType]
+    ) -> tuple[Document, Operation]:
+        document, operation = self.engine.prepare(query, variables, name)
+        if OperationType(operation.type) not in allowed:
+            raise RefusedError([unprocessable(f"a {operation.type} cannot be sent this way")])
+        return document, operation
+
+    def _present(self, errors: Iterable[BaseException] | None, operation: Operation | None) -> list[GraphQLError] | None:
+        name = operation.name if operation else None
+        return [self.engine.presenter(error, name) for error in errors] if errors else None
+
+
+async def _only(result: ExecutionResult) -> AsyncGenerator[ExecutionResult, None]:
+    yield result
