@@ -60,8 +60,8 @@ class VaultLock:
             await asyncio.sleep(_POLL)
         taken = gate.depth > 1
         try:
-            while not taken and not (taken := gate.try_file()) and time.monotonic() < deadline:
-                await asyncio.sleep(_POLL)
+            while not taken and not (taken := gate.try_file()) and time.monotonic() < deadline:  # noqa: ASYNC110 - see below
+                await asyncio.sleep(_POLL)  # another process cannot set an event of ours
         except BaseException:  # a cancelled task must not keep the gate
             gate.leave(owner)
             raise
