@@ -74,8 +74,9 @@ class EmbeddedPostgres:
 
     def dsn(self, database: str = "muniment") -> str:
         """The libpq URL of a database; valid between start and stop."""
+        # With the port, because a PGPORT in the client's environment would count otherwise.
         host = quote(str(socket_folder(self._layout.data)))
-        return f"postgresql://postgres@/{quote(database, safe='')}?host={host}"
+        return f"postgresql://postgres@/{quote(database, safe='')}?host={host}&port=5432"
 
     def ensure_database(self, name: str) -> None:
         """Create the database unless it exists; several processes may do so at once. Raises PostgresError."""
