@@ -15,10 +15,11 @@ depends_on = None
 # The environment sets lock_timeout to 5 s. A statement that must wait longer for a lock belongs in a maintenance window,
 # and an index on a large table is made with `postgresql_concurrently=True` inside `op.get_context().autocommit_block()`.
 # to_tsvector refuses a text whose lexemes take more than 1 MB, which a note within its cap can reach: its beginning is indexed then.
+# A record is found by its number as well as by its values.
 _WORDS = """
-CREATE FUNCTION muniment_tsvector(body text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+CREATE FUNCTION muniment_tsvector(number bigint, body text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    RETURN to_tsvector('pg_catalog.simple', body);
+    RETURN to_tsvector('pg_catalog.simple', coalesce(number || E'\\n', '') || body);
 EXCEPTION WHEN program_limit_exceeded THEN
     RETURN to_tsvector('pg_catalog.simple', left(body, length(body) / 4));
 END $$
@@ -173,7 +174,7 @@ def upgrade() -> None:
     sa.Column('identity', sa.String(), nullable=True),
     sa.Column('identity_hash', sa.LargeBinary(), nullable=True),
     sa.Column('search_blob', sa.String(), nullable=True),
-    sa.Column('search', postgresql.TSVECTOR(), sa.Computed('muniment_tsvector(search_blob)', persisted=True), nullable=True),
+    sa.Column('search', postgresql.TSVECTOR(), sa.Computed("muniment_tsvector(number, search_blob)", persisted=True), nullable=True),
     sa.Column('version', sa.Integer(), nullable=False),
     sa.Column('deleted_at', sa.DateTime(timezone=True), nullable=True),
     sa.CheckConstraint("(kind = 'OBJECT') = (collection_id IS NOT NULL)", name='artifacts_records_have_a_collection'),
@@ -289,4 +290,4 @@ def downgrade() -> None:
     op.drop_table('organisations')
     op.drop_table('idempotency_keys')
     op.drop_table('file_changes')
-    op.execute("DROP FUNCTION muniment_tsvector(text)")
+    op.execute("DROP FUNCTION muniment_tsvector(bigint, text)")

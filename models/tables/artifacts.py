@@ -37,7 +37,7 @@ class Artifact(Saved, table=True):
     """A note, a record (kind OBJECT), an agent's memory or a script.
 
     A record has `collection_id`, `number`, `content_json`, and `identity` with its SHA-256 where the collection has a unique column
-    (the digest carries the unique index, since an index entry has less room than a value). `search` is made of `search_blob`.
+    (the digest carries the unique index, since an index entry has less room than a value). `search` is made of `number` and `search_blob`.
     """
 
     __tablename__ = "artifacts"
@@ -75,7 +75,7 @@ class Artifact(Saved, table=True):
     search: str | None = Field(
         default=None,
         sa_type=TSVECTOR,
-        sa_column_args=[Computed("muniment_tsvector(search_blob)", persisted=True)],
+        sa_column_args=[Computed("muniment_tsvector(number, search_blob)", persisted=True)],
     )
     version: int = 1
     deleted_at: datetime | None = moment(nullable=True)
