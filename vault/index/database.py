@@ -1,12 +1,28 @@
 """The SQLite file of the index and what is done with it."""
 
-from collections.abc import Callable, Iterable
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
+from filelock import FileLock, Timeout
+
+from vault.errors import IndexFailed
+from vault.index import sql, tables
 from vault.index.entry import Hit, IndexEntry, SearchFilters
-from vault.scan import RecordKey
+from vault.index.finding import find
+from vault.index.query import parse_query
+from vault.scan import FileState, RecordKey, scan_records
 
+INDEX_FILE = "memo.sqlite"
 Loader = Callable[[RecordKey], IndexEntry | None]
+T = TypeVar("T")
+
+_BUSY = 5.0  # seconds that a write waits for another process's write
+_BATCH = 200  # files per transaction, so that others get their turn
 
 
 class Index:
@@ -18,27 +34,178 @@ class Index:
     """
 
     def __init__(self, root: Path, load: Loader, fingerprint: str = "") -> None:
-        raise NotImplementedError
+        self._root = root
+        self._path = root / INDEX_FILE
+        self._load = load
+        self._fingerprint = fingerprint
 
     def upsert(self, entry: IndexEntry) -> None:
         """Index one record as it now is on disk. Raises IndexFailed."""
-        raise NotImplementedError
+        state = self._state(entry.key)
+        self._run(lambda connection: _write(connection, [(entry.key, state, entry)]))
 
     def remove(self, key: RecordKey) -> None:
         """Forget one record. Raises IndexFailed."""
-        raise NotImplementedError
+        self._run(lambda connection: _write(connection, [(key, None, None)]))
 
     def refresh(self, project: str | None = None) -> int:
         """Pick up every edit made outside, of one project or all; returns how many files had changed."""
-        raise NotImplementedError
+        return self._run(lambda connection: self._refresh(connection, project))
 
     def rebuild(self, entries: Iterable[IndexEntry] | None = None) -> int:
         """Throw the index away and fill it from `entries`, or from the files; returns how many records it holds."""
-        raise NotImplementedError
+        self._recreate(broken=lambda: True)
+        if entries is not None:
+            changes = ((entry.key, self._state(entry.key), entry) for entry in entries)
+            self._run(lambda connection: _write_all(connection, changes))
+        else:
+            self.refresh()
+        return self._run(lambda connection: int(connection.execute("SELECT count(*) FROM records").fetchone()[0]))
 
     def search(self, query: str, filters: SearchFilters, limit: int = 20, *, refresh: bool = True) -> list[Hit]:
         """The best hits, best first. Picks up hand edits first unless told not to.
 
         Raises QueryInvalid for a query that cannot be read, IndexFailed if there is no index to be had.
         """
-        raise NotImplementedError
+        parsed = parse_query(query)
+        if not self._root.exists():
+            return []
+        if refresh:
+            self._catch_up(filters.projects)
+        now = filters.as_of or filters.now or now_text()
+        return self._run(lambda connection: find(connection, parsed, filters, now, limit))
+
+    def _catch_up(self, projects: tuple[str, ...]) -> None:
+        """A reader does not wait for long writes of others: it then answers from what is there."""
+        with contextlib.suppress(_Busy):
+            for project in projects or (None,):
+                self.refresh(project)
+
+    def _refresh(self, connection: sqlite3.Connection, project: str | None) -> int:
+        self._note_fingerprint(connection)
+        known, there = tables.states(connection, project), scan_records(self._root, project)
+        changed = [(key, state) for key, state in there.items() if known.get(key) != state]
+        gone = [(key, None, None) for key in known.keys() - there.keys()]
+        _write_all(connection, ((key, state, self._load(key)) for key, state in changed))
+        _write_all(connection, gone)
+        return len(changed) + len(gone)
+
+    def _note_fingerprint(self, connection: sqlite3.Connection) -> None:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+        if row is None or row[0] != self._fingerprint:
+            with _transaction(connection):
+                connection.execute("DELETE FROM files")  # so that every file counts as changed
+                connection.execute("INSERT OR REPLACE INTO meta VALUES ('fingerprint', ?)", (self._fingerprint,))
+
+    def _state(self, key: RecordKey) -> FileState | None:
+        try:
+            stat = key.path(self._root).stat()
+        except OSError:
+            return None
+        return FileState(stat.st_mtime_ns, stat.st_size)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `work`; a broken file is replaced, filled from the records and asked once more."""
+        try:
+            with self._open() as connection:
+                return work(connection)
+        except sqlite3.DatabaseError as error:
+            _raise_if_busy(error)
+        self._recreate(broken=self._is_broken)
+        try:
+            with self._open() as connection:
+                self._refresh(connection, None)
+                return work(connection)
+        except (sqlite3.DatabaseError, OSError) as error:
+            _raise_if_busy(error)
+            raise IndexFailed("the search index (memo.sqlite) can neither be used nor rebuilt") from error
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one piece of work: another process may replace the file at any time."""
+        if self._path.is_symlink():
+            self._path.unlink()  # nothing is written outside the vault
+        connection = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.create_function("covers", 2, sql.covers, deterministic=True)
+            self._prepare(connection)
+            yield connection
+        finally:
+            connection.close()
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            with contextlib.suppress(sqlite3.OperationalError):  # another process made the tables first
+                tables.create(connection)
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version != tables.VERSION:
+            raise sqlite3.DatabaseError("the index is of another version")
+
+    def _is_broken(self) -> bool:
+        """Looks again under the lock: another process may have repaired it meanwhile."""
+        try:
+            with self._open() as connection:
+                answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                connection.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+                connection.execute("INSERT INTO grams(grams) VALUES ('integrity-check')")
+                return bool(answer != "ok")
+        except sqlite3.DatabaseError as error:
+            _raise_if_busy(error)
+            return True
+
+    def _recreate(self, broken: Callable[[], bool]) -> None:
+        try:
+            with FileLock(f"{self._path}.lock", timeout=_BUSY, fallback_to_soft=False):
+                if broken():
+                    for suffix in ("-wal", "-shm", "-journal", ""):
+                        Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+        except (OSError, Timeout) as error:
+            raise IndexFailed("the search index (memo.sqlite) is broken and cannot be replaced") from error
+
+
+class _Busy(IndexFailed):
+    """Another process is writing to the index for longer than one waits."""
+
+
+def now_text() -> str:
+    """The time as records write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+Change = tuple[RecordKey, FileState | None, IndexEntry | None]
+
+
+def _write(connection: sqlite3.Connection, changes: Iterable[Change]) -> None:
+    """One transaction; a key without a state is gone."""
+    with _transaction(connection):
+        for key, state, entry in changes:
+            if state is None:
+                tables.drop(connection, key)
+            else:
+                tables.put(connection, key, state, entry)
+
+
+def _write_all(connection: sqlite3.Connection, changes: Iterable[Change]) -> None:
+    """In batches, each read from disk before its transaction begins."""
+    iterator = iter(changes)
+    while batch := list(islice(iterator, _BATCH)):
+        _write(connection, batch)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _raise_if_busy(error: Exception) -> None:
+    if isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error)):
+        raise _Busy("the search index is being written by another process; try again") from error
