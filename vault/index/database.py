@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +23,7 @@ Loader = Callable[[RecordKey], IndexEntry | None]
 T = TypeVar("T")
 
 _BUSY = 5.0  # seconds that a write waits for another process's write
+_READER_BUSY = 0.5  # seconds that a search waits to write what it found edited; then it answers without
 _BATCH = 200  # files per transaction, so that others get their turn
 
 
@@ -79,7 +81,7 @@ class Index:
         """A reader does not wait for long writes of others: it then answers from what is there."""
         with contextlib.suppress(_Busy):
             for project in projects or (None,):
-                self.refresh(project)
+                self._run(partial(self._refresh, project=project), _READER_BUSY)
 
     def _refresh(self, connection: sqlite3.Connection, project: str | None) -> int:
         self._note_fingerprint(connection)
@@ -104,10 +106,10 @@ class Index:
             return None
         return FileState(stat.st_mtime_ns, stat.st_size)
 
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection], T], busy: float = _BUSY) -> T:
         """The result of `work`; a broken file is replaced, filled from the records and asked once more."""
         try:
-            with self._open() as connection:
+            with self._open(busy) as connection:
                 return work(connection)
         except sqlite3.DatabaseError as error:
             _raise_if_busy(error)
@@ -121,11 +123,11 @@ class Index:
             raise IndexFailed("the search index (memo.sqlite) can neither be used nor rebuilt") from error
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self, busy: float = _BUSY) -> Iterator[sqlite3.Connection]:
         """A connection for one piece of work: another process may replace the file at any time."""
         if self._path.is_symlink():
             self._path.unlink()  # nothing is written outside the vault
-        connection = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=busy, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
