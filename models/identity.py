@@ -1,0 +1,56 @@
+"""What is derived from a record's values: the identity that tells records apart, and the text that is searched."""
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from models.columns import ColumnDef, unique_column
+from models.kinds import ColumnType
+from models.limits import INDEXED_BYTES_PER_RECORD, KB
+from models.numbers import decimal_text, is_number
+
+
+def identity(columns: Sequence[ColumnDef], body: Mapping[str, Any]) -> str | None:
+    """The unique column's value made comparable, or None: no such column, no value, a blank one, or one of a former type."""
+    column = unique_column(columns)
+    return None if column is None else identity_of(column, body.get(column.name))
+
+
+def identity_of(column: ColumnDef, value: Any) -> str | None:
+    """A value of a unique column made comparable, or None."""
+    if column.type is ColumnType.NUMBER:
+        return decimal_text(value) if is_number(value) else None
+    return unicodedata.normalize("NFC", value).strip().lower() or None if isinstance(value, str) else None
+
+
+def digest(value: str | None) -> bytes | None:
+    """The SHA-256 of an identity, which carries the unique index."""
+    return None if value is None else hashlib.sha256(value.encode()).digest()
+
+
+def search_blob(columns: Sequence[ColumnDef], body: Mapping[str, Any]) -> str:
+    """Every value of the body as text, a line each, in the order of the columns; NFC, since queries are."""
+    lines = (text for column in columns if column.name in body for text in _texts(body[column.name]))
+    return unicodedata.normalize("NFC", "\n".join(lines))
+
+
+def indexed_fault(blob: str) -> str | None:
+    """Why this is more value text than a record may have, or None."""
+    if len(blob) * 4 > INDEXED_BYTES_PER_RECORD and (size := len(blob.encode())) > INDEXED_BYTES_PER_RECORD:
+        cap = f"{INDEXED_BYTES_PER_RECORD // KB} KB ({INDEXED_BYTES_PER_RECORD:,} bytes of UTF-8)"
+        return f"the values of the record are {size:,} bytes of text; the limit is {cap}"
+    return None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case bool():
+            yield "true" if value else "false"
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _texts(item)
+        case int() | float():
+            yield decimal_text(value)

@@ -1,0 +1,32 @@
+"""JSON values as text: exact for storing, short for messages, canonical for comparing."""
+
+import json
+from typing import Any
+
+from models.numbers import decimal_text, is_number
+from models.text import printable
+
+_SHOWN_CHARACTERS = 80
+
+
+def shown(value: Any) -> str:
+    """A JSON value as a message shows it: short, and printable."""
+    try:
+        text = printable(json.dumps(value, ensure_ascii=False, default=lambda other: type(other).__name__))
+    except (ValueError, TypeError, RecursionError):
+        text = "a value that cannot be shown"
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def to_json(value: Any) -> str:
+    """The value as JSON text, integers of any size exact."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def canonical(value: Any) -> str:
+    """A text that two JSON values share exactly when they are the same value: order of keys and form of numbers do not count."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(canonical(item) for item in value) + "]"
+    return decimal_text(value) if is_number(value) else json.dumps(value)
