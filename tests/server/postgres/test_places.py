@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -48,12 +49,14 @@ def test_a_relative_folder_and_a_link_name_the_same_server(tmp_path: Path, monke
 
 
 def test_the_short_link_lives_as_long_as_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp")
     data = tmp_path / LONG / "postgres"
-    link = sockets.socket_folder(data)
-    with EmbeddedPostgres(tmp_path / LONG, settings=FAST):
-        assert (link.parent.stat().st_mode & 0o777, link.readlink()) == (0o700, data)
-    assert not link.is_symlink()
+    with tempfile.TemporaryDirectory(dir="/tmp") as runtime:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
+        link = sockets.socket_folder(data)
+        with EmbeddedPostgres(tmp_path / LONG, settings=FAST):
+            assert link.is_relative_to(runtime)
+            assert (link.parent.stat().st_mode & 0o777, link.readlink()) == (0o700, data)
+        assert not link.is_symlink()
 
 
 @pytest.mark.parametrize("fits", [True, False])
