@@ -3,10 +3,12 @@
 A guild's own table has no guild rows: its base is write for that guild's agents, and nothing for anyone else.
 """
 
+from collections.abc import Sequence
+
 from models.caller import Caller
 from models.errors import Forbidden, NotFound
 from models.kinds import AccessMode
-from models.text import check, printable
+from models.text import check, fault, printable
 from store.database import Reader, Row, Writer
 
 # A collection as every reader sees it, from artifact_collections AS k; `effective` adds the access.
@@ -44,6 +46,7 @@ SELECT = f"""SELECT {COLUMNS}, {effective()} AS access FROM artifact_collections
 _BY_NAME = f"{SELECT} AND k.name = $4"
 _BY_ID = f"{SELECT} AND k.id = $4"
 _READABLE = f"{SELECT} AND {effective()} <> 'NONE' ORDER BY k.name"
+_BY_IDS = f"{SELECT} AND k.id = ANY($4::text[]) AND {effective()} <> 'NONE' ORDER BY k.name"
 _LOCK = """SELECT id FROM artifact_collections WHERE org_id = $1 AND deleted_at IS NULL AND {key} = $2 FOR NO KEY UPDATE"""
 _LOCK_NAME = _LOCK.format(key="name")
 _LOCK_ID = _LOCK.format(key="id")
@@ -69,6 +72,11 @@ async def find_id(reader: Reader, caller: Caller, collection_id: str) -> Row | N
     """The live collection of this id if the caller may read it."""
     check(id=collection_id)
     return _visible(await reader.row(_BY_ID, caller.org_id, *subject(caller), collection_id))
+
+
+async def of_ids(reader: Reader, caller: Caller, ids: Sequence[str]) -> list[Row]:
+    """Those of the live collections that the caller may read, by name."""
+    return await reader.rows(_BY_IDS, caller.org_id, *subject(caller), [item for item in ids if fault(item) is None])
 
 
 async def for_read(reader: Reader, caller: Caller, name: str) -> Row:
