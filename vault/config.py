@@ -126,7 +126,7 @@ class _Reader:
             if isinstance(used, str) and is_project_id(used):
                 found[derived] = used
             else:
-                self.problems.append(f"projectAliases: entry {number} must be a project id")
+                self.problems.append(f"projectAliases, entry {number}: must name a project id (letters, digits, dots, dashes, underscores)")
         return found
 
     def ignore_paths(self, data: dict[str, Any]) -> dict[str, tuple[str, ...]]:

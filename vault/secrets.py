@@ -42,7 +42,7 @@ _KEYWORD = (
 _ASSIGNED = _KEYWORD + r"[\w.-]{0,40}+[\"']?\]?[ \t]{0,20}+(?::=|=>|==?|:)[ \t]{0,20}+"
 
 _RULES = (
-    _rule("private key", "private", r"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-----?|PuTTY-User-Key-File-\d"),
+    _rule("private key", "private putty-user-key", r"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-----?|PuTTY-User-Key-File-\d"),
     _rule("age key", "age-secret-key-", r"AGE-SECRET-KEY-1[A-Z0-9]{20}"),
     _rule("AWS key id", "akia asia abia acca", _START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _rule("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", _START + r"gh[pousr]_[A-Za-z0-9]{30}"),
