@@ -105,12 +105,17 @@ async def locked_for_write(writer: Writer, caller: Caller, name: str) -> Row:
 
 async def locked_id(writer: Writer, caller: Caller, collection_id: str) -> Row:
     """The collection of this id, locked until the transaction ends; for operators. Raises NotFound."""
-    check(id=collection_id)
-    await writer.value(_LOCK_ID, caller.org_id, collection_id)
-    found = await find_id(writer, caller, collection_id)
+    found = await locked_if_live(writer, caller, collection_id)
     if found is None:
         raise unknown(collection_id)
     return found
+
+
+async def locked_if_live(writer: Writer, caller: Caller, collection_id: str) -> Row | None:
+    """The same, or None where there is no such collection any more."""
+    check(id=collection_id)
+    await writer.value(_LOCK_ID, caller.org_id, collection_id)
+    return await find_id(writer, caller, collection_id)
 
 
 def _visible(row: Row | None) -> Row | None:

@@ -118,7 +118,8 @@ async def delete_of_guild(writer: Writer, caller: Caller, guild_id: str) -> None
     """Delete the tables that belong to a guild, in the transaction that deletes the guild."""
     owned = "SELECT id FROM artifact_collections WHERE org_id = $1 AND guild_id = $2 AND deleted_at IS NULL ORDER BY id"
     for row in await writer.rows(owned, caller.org_id, guild_id):
-        await delete_in(writer, caller, await access.locked_id(writer, caller, row.id))
+        if (collection := await access.locked_if_live(writer, caller, row.id)) is not None:
+            await delete_in(writer, caller, collection)
 
 
 async def clear(db: Database, caller: Caller, collection_id: str) -> int:
