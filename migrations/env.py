@@ -4,11 +4,15 @@ import asyncio
 
 from alembic import context
 from sqlalchemy import Connection, text
+from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import models.tables  # noqa: F401  # registers the tables
+from models.tables.columns import Xid8
+
+ischema_names["xid8"] = Xid8
 
 # Any number that no other user of this database takes for its advisory lock.
 _LOCK = 0x6D756E69

@@ -1,7 +1,7 @@
 """The tables. Every one carries `org_id` first in its keys, so that the data can be spread by organisation."""
 
 from models.tables.artifacts import Artifact, Collection, CollectionAccess, IdempotencyKey, MemoryRevision, TaskRevision
-from models.tables.changes import FileChange
+from models.tables.changes import DepartedAccess, FeedHorizon, FileChange
 from models.tables.directory import Agent, Guild, Membership, Organisation, Run, Schedule, Token, User
 
 __all__ = [
@@ -9,6 +9,8 @@ __all__ = [
     "Artifact",
     "Collection",
     "CollectionAccess",
+    "DepartedAccess",
+    "FeedHorizon",
     "FileChange",
     "Guild",
     "IdempotencyKey",

@@ -3,7 +3,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Identity, Index, text
 from sqlmodel import Field, SQLModel
 
-from models.tables.columns import Xid8, moment
+from models.tables.columns import Xid8, flag, moment
 
 
 class FileChange(SQLModel, table=True):
@@ -42,3 +42,29 @@ class FileChange(SQLModel, table=True):
     tool_call_id: str | None = None
     tool_name: str | None = None
     at: datetime = moment()
+
+
+class FeedHorizon(SQLModel, table=True):
+    """The last position of an organisation's feed from which changes were pruned: a reader that stopped before it has missed some.
+
+    `rebased`: the positions were counted anew after the data came into another cluster, whose transaction ids are lower.
+    """
+
+    __tablename__ = "feed_horizons"
+
+    org_id: str = Field(primary_key=True)
+    xid: int = Field(sa_type=Xid8, nullable=False)
+    id: int = Field(sa_type=BigInteger, nullable=False)
+    rebased: bool = flag(default=False)
+
+
+class DepartedAccess(SQLModel, table=True):
+    """A grant as it was when its collection was deleted, so that those who could read the collection learn of its end."""
+
+    __tablename__ = "departed_access"
+
+    org_id: str = Field(primary_key=True)
+    collection_id: str = Field(primary_key=True)
+    subject_type: str = Field(primary_key=True)
+    subject_id: str = Field(primary_key=True)
+    mode: str
