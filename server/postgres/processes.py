@@ -19,13 +19,14 @@ def server_processes(data: Path) -> list[psutil.Process]:
 
 
 def postmaster(processes: list[psutil.Process]) -> psutil.Process | None:
-    """The server among them, if it lives: its children call themselves `postgres: …`."""
+    """The server among them, if it lives. Its children call themselves `postgres: …`, though not in their first moment."""
+    numbers = {process.pid for process in processes}
     for process in processes:
         try:
-            command = process.cmdline()
+            command, parent = process.cmdline(), process.ppid()
         except psutil.Error:
             continue
-        if command and not command[0].startswith("postgres: "):
+        if command and not command[0].startswith("postgres: ") and parent not in numbers:
             return process
     return None
 
