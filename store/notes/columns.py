@@ -1,0 +1,23 @@
+"""A note as every reader sees it, and the text that it is found by."""
+
+import re
+import unicodedata
+
+DISPLAY_PATH = """'org/' || a.org_id || CASE a.level WHEN 'GUILD' THEN '/guilds/' || a.owner_id WHEN 'AGENT' THEN '/agents/' || a.owner_id
+    ELSE '' END || '/' || a.key"""
+
+_FACTS = f"""a.id, {DISPLAY_PATH} AS display_path, a.level, a.owner_id, a.key, {{content}} AS content, a.version,
+    a.created_at, a.created_by_kind, a.created_by_id, a.created_by_name,
+    a.updated_at, a.updated_by_kind, a.updated_by_id, a.updated_by_name"""
+
+# From artifacts AS a; the second is for lists whose reader does not ask for the text, which may be long.
+COLUMNS = _FACTS.format(content="a.content")
+COLUMNS_WITHOUT_CONTENT = _FACTS.format(content="NULL::text")
+
+_BETWEEN_WORDS = re.compile(r"[^\w]+|_+")
+
+
+def search_blob(key: str, content: str) -> str:
+    """What a note is searched by: its key, the words of its key on the same line, then its content; all in NFC."""
+    words = _BETWEEN_WORDS.sub(" ", key.removesuffix(".md")).strip()
+    return unicodedata.normalize("NFC", f"{key} {words}\n{content}")

@@ -1,0 +1,78 @@
+from models.caller import Caller
+from models.clock import new_id, now
+from models.errors import Conflict
+from models.kinds import FileKind, FileOperation, NoteLevel
+from models.paths import Path, check_key, note_path
+from store import capacity, changes
+from store.changes import LAST_VERSION, Change
+from store.database import Database, Row, Writer
+from store.notes import owners
+from store.notes.columns import COLUMNS, search_blob
+from store.notes.families import note_to_move
+from store.notes.reading import ONE
+from store.notes.rights import owner_of, unknown
+
+_LAST = f"""SELECT greatest({LAST_VERSION}, (SELECT max(p.version) FROM artifacts p
+    WHERE p.org_id = $1 AND p.owner_id = $3 AND p.kind = 'NOTE' AND p.key = $4))"""
+# Both rows take the version of the move, which is the last of the one path and the newest of the other.
+_LEAVE = "UPDATE artifacts SET deleted_at = $3, version = $4 WHERE org_id = $1 AND id = $2"
+_ARRIVE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, search_blob, version,
+        created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name)
+    SELECT o.org_id, $3, 'NOTE', $4, $5, $6, o.content, $7, $8,
+        o.created_at, o.created_by_kind, o.created_by_id, o.created_by_name, $9, $10, $11, $12
+    FROM artifacts o WHERE o.org_id = $1 AND o.id = $2 RETURNING {COLUMNS}"""
+
+
+async def move(  # noqa: PLR0917  # the order of the contract's arguments
+    db: Database, caller: Caller, path: str, level: NoteLevel, key: str, owner_id: str | None = None
+) -> Row:
+    """Move a note to another key or owner, for operators; the note at its new path.
+
+    Without `owner_id` a note that stays at its level stays with its owner.
+    Raises NotFound for an unknown note or owner, Unprocessable, Conflict where a note is there already, LimitExceeded.
+    """
+    caller.require_operator("noteMove")
+    async with db.write() as writer:
+        source = await note_to_move(writer, caller, path)
+        owner = source.owner_id if owner_id is None and level is source.level else owner_of(caller, level, owner_id)
+        check_key(key, level)
+        if await writer.row(ONE, caller.org_id, source.owner_id, source.key) is None:
+            raise unknown(path)
+        await owners.seize(writer, caller.org_id, (source.level, source.owner_id), (level, owner))
+        target = Path(note_path(caller.org_id, level, owner, key), source.family, caller.org_id, level, owner, key)
+        return await _move(writer, caller, source, target)
+
+
+async def _move(writer: Writer, caller: Caller, source: Path, target: Path) -> Row:
+    old = await writer.row(f"{ONE} FOR UPDATE", caller.org_id, source.owner_id, source.key)
+    if old is None:
+        raise unknown(source.text)
+    if await writer.row(ONE, caller.org_id, target.owner_id, target.key):
+        raise Conflict(f"there is a note at {target.text} already; delete it first or choose another key")
+    if target.owner_id != source.owner_id:
+        await capacity.claim(writer, caller.org_id, target.owner_id)
+    last = await writer.value(_LAST, caller.org_id, target.text, target.owner_id, target.key)
+    return await _carry(writer, caller, old, target, max(old.version, last) + 1)
+
+
+async def _carry(writer: Writer, caller: Caller, old: Row, target: Path, version: int) -> Row:
+    at, file_id = now(), new_id()
+    await writer.execute(_LEAVE, caller.org_id, old.id, at, version)
+    where = (target.level, target.owner_id, target.key, search_blob(target.key, old.content))
+    who = (caller.kind, caller.id, caller.name)
+    moved = await writer.row(_ARRIVE, caller.org_id, old.id, file_id, *where, version, at, *who)
+    if moved is None:
+        raise RuntimeError("a note vanished while its row was locked")
+    change = Change(
+        kind=FileKind.NOTE,
+        operation=FileOperation.MOVE,
+        file_id=file_id,
+        path=target.text,
+        previous_path=old.display_path,
+        version=version,
+        at=at,
+        level=target.level,
+        owner_id=target.owner_id,
+    )
+    await changes.record(writer, caller, change)
+    return moved

@@ -1,0 +1,48 @@
+from models.caller import Caller
+from models.clock import now
+from models.errors import NotFound
+from models.kinds import FileKind, FileOperation
+from models.paths import Path
+from store import changes
+from store.changes import Change
+from store.database import Database, Row, Writer
+from store.notes import owners
+from store.notes.families import note_to_delete
+from store.notes.rights import require_write_at, unknown
+
+# The row keeps the version of its deletion: a note that is written at this path later goes on from it.
+_DELETE = """UPDATE artifacts SET deleted_at = $4, version = version + 1
+    WHERE org_id = $1 AND owner_id = $2 AND kind = 'NOTE' AND key = $3 AND deleted_at IS NULL RETURNING id, version"""
+
+
+async def delete(db: Database, caller: Caller, path: str) -> Row:
+    """Delete the note at a display path; the change that says so.
+
+    Raises NotFound, Forbidden, or Unprocessable naming the right tool for a path of another family.
+    """
+    async with db.write() as writer:
+        parsed = await note_to_delete(writer, caller, path)
+        require_write_at(caller, parsed)
+        try:
+            await owners.seize(writer, caller.org_id, (parsed.level, parsed.owner_id))
+        except NotFound as refusal:
+            raise unknown(path) from refusal
+        return await _delete(writer, caller, parsed)
+
+
+async def _delete(writer: Writer, caller: Caller, path: Path) -> Row:
+    at = now()
+    deleted = await writer.row(_DELETE, caller.org_id, path.owner_id, path.key, at)
+    if deleted is None:
+        raise unknown(path.text)
+    change = Change(
+        kind=FileKind.NOTE,
+        operation=FileOperation.DELETE,
+        file_id=deleted.id,
+        path=path.text,
+        version=deleted.version,
+        at=at,
+        level=path.level,
+        owner_id=path.owner_id,
+    )
+    return await changes.record(writer, caller, change)
