@@ -6,20 +6,22 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from vault import append, paths, reading, retire, upsert
 from vault.config import VaultConfig
 from vault.doctor import Report, SyncReport, examine, repair, sync
 from vault.engine import ChangeHook, Engine
 from vault.errors import InvalidArguments, PathRefused, RecordNotFound
-from vault.git import GitReport
 from vault.paths import check_kind
 from vault.project import check_project_id
 from vault.record import Record
 from vault.scan import RecordKey
 from vault.times import Clock, utc_now
 from vault.views import VIEW_NAMES
+
+if TYPE_CHECKING:
+    from vault.git import GitReport
 
 
 class Vault:

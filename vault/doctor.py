@@ -6,15 +6,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault import paths
 from vault.engine import Engine
-from vault.git import GitReport
 from vault.kinds import SUBDIRS
 from vault.record import Record
 from vault.scan import RecordKey, is_record_name
 from vault.schema import problems_of
+
+if TYPE_CHECKING:
+    from vault.git import GitReport
 
 _CONFLICTS = (".conflict.", ".sync-conflict-")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from vault.engine import Engine
 from vault.errors import InvalidArguments, PathRefused
-from vault.exclusions import Exclusions
 from vault.recurrence import classify
 from vault.schema import Invalid, normalise
 
@@ -77,6 +76,8 @@ def _fold_paths(engine: Engine, project: str, given: dict[str, Any], path: str |
     """Fold `path` into both lists and drop what is excluded. Raises PathRefused naming the field if nothing is left."""
     if path is None and not given.get("pathPatterns") and not given.get("linkedPaths"):
         return ()
+    from vault.exclusions import Exclusions
+
     exclusions = Exclusions.load(repo, engine.config.ignore_paths.get(project, ()))
     folded: tuple[str, ...] = ()
     for key in ("pathPatterns", "linkedPaths"):

@@ -9,24 +9,27 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault import config as configuration
 from vault import files, paths, record, salience
 from vault.catalog import Catalog, Change, ProjectFiles
 from vault.config import VaultConfig
 from vault.errors import ConfigInvalid, IndexFailed, LockTimeout, VaultError
-from vault.git import VaultGit
-from vault.index import Index, IndexEntry
 from vault.kinds import SUBDIRS
-from vault.lock import VaultLock
 from vault.record import Record, Stored
 from vault.scan import RecordKey
 from vault.times import Clock, to_text, utc_now
 from vault.trapfinder import TrapFinder
 from vault.ttl import expiry_text, is_expired
 from vault.views import ProjectViews
+
+if TYPE_CHECKING:  # each is slow to import and not every command needs it
+    from vault.git import VaultGit
+    from vault.index import Index, IndexEntry
+    from vault.lock import VaultLock
 
 ChangeHook = Callable[[str, str, str, str, str], None]
 
@@ -65,7 +68,6 @@ class Engine:
         self.config = configuration.load(self.root) if config is None else config
         self.clock, self.random_hex, self.watched = clock, random_hex, watched
         self.catalog = Catalog(self.root, self._on_change)
-        self.git = VaultGit(self.root, self.config.git)
         self.warnings = Warnings()
         self._hook = on_change
         self._events: deque[tuple[str, str, str, str, str]] = deque()
@@ -73,7 +75,6 @@ class Engine:
         self._traps: dict[str, TrapFinder] = {}
         self._clean: set[str] = set()
         self._lock_timeout = lock_timeout
-        self._index: Index | None = None
 
     # ------------------------------------------------------------------ time and reading
 
@@ -132,6 +133,8 @@ class Engine:
 
     def lock(self, timeout: float | None = None) -> VaultLock:
         """The vault's lock; it makes the root if it is missing."""
+        from vault.lock import VaultLock
+
         files.make_folder(self.root)
         return VaultLock(self.root, self._lock_timeout if timeout is None else timeout)
 
@@ -171,8 +174,17 @@ class Engine:
         self.catalog.look(key)
         self._try_index(lambda index: index.remove(key))
 
+    @cached_property
+    def git(self) -> VaultGit:
+        """The vault's git history."""
+        from vault.git import VaultGit
+
+        return VaultGit(self.root, self.config.git)
+
     def request_commit(self, message: str) -> None:
         """Ask git for a commit; a failure becomes a warning."""
+        if not self.config.git.enabled:
+            return
         self.warnings.add(self.git.request_commit(message).error)
 
     def load(self, key: RecordKey) -> Stored | None:
@@ -228,13 +240,13 @@ class Engine:
 
     # ------------------------------------------------------------------ index
 
-    @property
+    @cached_property
     def index(self) -> Index:
         """The search index."""
-        if self._index is None:
-            fingerprint = f"1 {self.config.scratch_days} {self.config.review_days}"
-            self._index = Index(self.root, self._load_for_index, fingerprint)
-        return self._index
+        from vault.index import Index
+
+        fingerprint = f"1 {self.config.scratch_days} {self.config.review_days}"
+        return Index(self.root, self._load_for_index, fingerprint)
 
     def _load_for_index(self, key: RecordKey) -> IndexEntry | None:
         try:
@@ -245,6 +257,8 @@ class Engine:
 
     def index_entry(self, found: Record) -> IndexEntry:
         """Return what is indexed of a record."""
+        from vault.index import IndexEntry
+
         data = found.frontmatter
         return IndexEntry(
             key=found.key,

@@ -10,7 +10,6 @@ from vault import frontmatter, lookup, paths
 from vault.arguments import check_limit, check_project
 from vault.engine import Engine
 from vault.errors import InvalidArguments, VaultError
-from vault.index import SearchFilters
 from vault.kinds import HIT_KINDS, LOCAL_KINDS, STATUSES, one_of
 from vault.paths import check_kind
 from vault.record import Record, Stored
@@ -137,6 +136,8 @@ def search(
     limit: int,
 ) -> list[SearchHit]:
     """Return the best hits, best first. Raises QueryInvalid for a query that cannot be read."""
+    from vault.index import SearchFilters
+
     check_project(project)
     if not isinstance(query, str):
         raise InvalidArguments("query must be text")

@@ -1,0 +1,125 @@
+"""One call of `memo`: which vault and project it is about, and how its answer or refusal is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from vault.api import Vault
+    from vault.place import Place
+
+
+@dataclass
+class Session:
+    """The global options, those before the verb under those behind it."""
+
+    as_json: bool = False
+    cwd: Path | None = None
+    root: Path | None = None
+    project_id: str | None = None
+
+    def with_options(self, *, as_json: bool, cwd: Path | None, root: Path | None, project_id: str | None = None) -> Session:
+        """Return the session of a verb with its own options."""
+        return Session(self.as_json or as_json, cwd or self.cwd, root or self.root, project_id)
+
+    @cached_property
+    def vault(self) -> Vault:
+        """The vault, not yet touched."""
+        from vault.place import open_vault
+
+        return open_vault(self.root, os.environ)
+
+    @cached_property
+    def place(self) -> Place:
+        """The project and the repository."""
+        from vault.place import locate
+
+        return locate(self.vault, self.cwd or Path.cwd(), self.project_id)
+
+    @property
+    def project(self) -> str:
+        """The project's id: as given, or found from the folder."""
+        return self.place.project
+
+    @contextmanager
+    def refusals(self) -> Iterator[None]:
+        """Print a refusal of the vault and exit with 1."""
+        from vault.errors import VaultError
+
+        try:
+            yield
+        except VaultError as error:
+            self.refuse(error.code, error.message)
+        except PermissionError as error:
+            self.refuse("VAULT_ERROR", f"{error.filename}: {error.strerror}")
+
+    def refuse(self, code: str, message: str) -> NoReturn:
+        """Print why nothing was done and exit with 1."""
+        if self.as_json:
+            typer.echo(dumps({"code": code, "message": message}))
+        else:
+            typer.echo(typer.style(f"{code}: ", fg="red", bold=True) + message, err=True)
+        raise typer.Exit(1)
+
+    def answer(self, value: Any, human: Callable[[], str]) -> None:
+        """Print the answer, as JSON or for people."""
+        typer.echo(dumps(value) if self.as_json else human())
+
+    def warn(self, texts: tuple[str, ...]) -> None:
+        """Print what went wrong beside the write; with --json the answer holds it."""
+        for text in texts if not self.as_json else ():
+            typer.echo(typer.style("warning: ", fg="yellow") + text, err=True)
+
+
+def dumps(value: Any) -> str:
+    """Return JSON text that any terminal can carry."""
+    return json.dumps(value, ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf"), indent=2)
+
+
+def text_or_stdin(value: str | None, option: str) -> str:
+    """Return the text, or standard input if it is missing or `-`. Raises a usage error if nothing is piped in."""
+    if value is not None and value != "-":
+        return value
+    if value is None and sys.stdin.isatty():
+        raise typer.BadParameter(f"give {option} TEXT, or pipe the text in")
+    from vault.errors import InvalidArguments
+
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise InvalidArguments("standard input must be UTF-8 text") from None
+
+
+def json_object(text: str | None, option: str) -> dict[str, Any]:
+    """Return the JSON object of an option, empty without one. Raises InvalidArguments."""
+    from vault.errors import InvalidArguments
+
+    if text is None:
+        return {}
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidArguments(f"{option} must be a JSON object") from None
+    if not isinstance(value, dict):
+        raise InvalidArguments(f"{option} must be a JSON object")
+    return value
+
+
+def one_id(argument: str | None, option: str | None, kind: str | None, slug: str | None) -> str | None:
+    """Return the id that was given, as an argument or an option. Raises a usage error without id and without kind and slug."""
+    if argument is not None and option is not None and argument != option:
+        raise typer.BadParameter("give the id once")
+    found = argument if argument is not None else option
+    if found is None and (kind is None or slug is None):
+        raise typer.BadParameter("give an ID, or both --kind and --slug")
+    return found

@@ -1,0 +1,100 @@
+"""The vault for agents: MCP over standard input and output."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from vault import mcp_tools
+from vault.api import Vault
+from vault.errors import VaultError
+from vault.mcp_tools import TOOLS
+from vault.place import locate, open_vault
+
+_log = logging.getLogger("vault.mcp")
+
+_INSTRUCTIONS = (
+    "Durable memory of this project. Search before you start; upsert traps and decisions as you learn them; "
+    "append what happened; get one record by its id; forget what no longer holds."
+)
+
+
+class Door:
+    """Answers tool calls. The defaults of root, folder and project are those of the process that serves."""
+
+    def __init__(self, root: Path | None, cwd: Path | None, project: str | None) -> None:
+        self._root, self._cwd, self._project = root, cwd or Path.cwd(), project
+        self._vaults: dict[str, Vault] = {}
+        self._guard = threading.Lock()
+        self._vault(None)  # a wrong root or configuration is said at the start
+
+    def _vault(self, root: str | None) -> Vault:
+        with self._guard:
+            name = root or ""
+            if name not in self._vaults:
+                self._vaults[name] = open_vault(root or self._root, os.environ)
+            return self._vaults[name]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        """Return the answer or the refusal of one tool call. Never raises."""
+        try:
+            call = mcp_tools.check(name, arguments)
+            vault = self._vault(call.text("vaultRoot"))
+            place = locate(vault, Path(call.text("cwd") or self._cwd), call.text("projectId") or self._project)
+            return _result(mcp_tools.run(vault, place, call))
+        except VaultError as error:
+            return _result({"code": error.code, "message": error.message}, refused=True)
+        except OSError as error:
+            code = "UPSERT_FAILED" if name == "upsert" else "VAULT_ERROR"
+            return _result({"code": code, "message": f"the file system refused: {error.strerror}"}, refused=True)
+        except Exception as error:  # noqa: BLE001  a tool call must be answered; the type says enough, values may be secret
+            _log.error("%s failed: %s", name if name in TOOLS else "an unknown tool", type(error).__name__)
+            return _result({"code": "INTERNAL", "message": "the vault failed; nothing more is known"}, refused=True)
+
+    def close(self) -> None:
+        """Commit what is waiting in every vault that was used."""
+        for vault in self._vaults.values():
+            vault.flush()
+            vault.close()
+
+
+def _result(value: dict[str, Any], *, refused: bool = False) -> types.CallToolResult:
+    text = f"{value['code']}: {value['message']}" if refused else json.dumps(value, ensure_ascii=False, indent=2)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=value, is_error=refused)
+
+
+def make_server(door: Door) -> Server[Any]:
+    """Return the MCP server of a door."""
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool.described() for tool in TOOLS.values()])
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        return await anyio.to_thread.run_sync(door.call, params.name, params.arguments or {})
+
+    return Server("memo", instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def serve(root: Path | None, cwd: Path | None, project: str | None) -> None:
+    """Serve until standard input ends; then commit what is waiting."""
+    door = Door(root, cwd, project)
+    server = make_server(door)
+
+    async def run() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    try:
+        anyio.run(run)
+    finally:
+        door.close()
