@@ -42,8 +42,10 @@ class Operation:
     def nodes(self, variables: Mapping[str, Any] | None) -> int:
         """Return how many objects the operation asks for, at most, with these values of its variables."""
         given = variables or {}
-        values = {name: given.get(name, default) for name, default in self._defaults.items()}
-        key = tuple(value if isinstance(value, int) else None for value in values.values())
+        asked = {name: given.get(name, default) for name, default in self._defaults.items()}
+        # Anything but an integer is refused when the variables are read; here it counts as not given.
+        values = {name: value if isinstance(value, int) else None for name, value in asked.items()}
+        key = tuple(values.values())
         if (count := self._counts.get(key)) is None:
             document = self._document
             count = NodeCount(document.schema, document.node, document.limits, values).of(self.node)
@@ -74,10 +76,8 @@ class Document:
             return found
         known = ", ".join(f'"{operation.name}"' for operation in self.operations)
         if name is None:
-            raise RefusedError(
-                [unprocessable(f"operationName must say which operation to run: {known}" if known else "no operation to run")]
-            )
-        raise RefusedError([unprocessable(f'unknown operation "{name}"; the document has {known or "none"}')])
+            raise RefusedError([unprocessable(f"operationName must say which operation to run: {known}")])
+        raise RefusedError([unprocessable(f'unknown operation "{name}"; the document has {known}')])
 
     def check_nodes(self, operation: Operation, variables: Mapping[str, Any] | None) -> None:
         """Raise RefusedError where the operation asks for more objects than the limits allow."""

@@ -80,7 +80,8 @@ class Presenter:
         if (extensions := cause.extensions) and "code" in extensions:
             return Presented(cause.message, dict(extensions))
         if _is_about_the_request(error, cause):
-            return Presented(cause.message, extensions_of("UNPROCESSABLE", 422, printable(cause.message)))
+            message = printable(error.message if isinstance(error, GraphQLError) else cause.message)
+            return Presented(message, extensions_of("UNPROCESSABLE", 422, message))
         return None
 
     def _masked(self, error: BaseException, operation_name: str | None) -> Presented:

@@ -86,12 +86,12 @@ def structure_problems(document: DocumentNode, limits: Limits) -> list[str]:
     except RecursionError:
         return [f"the document nests too deeply; the limit is {limits.depth} levels"]
     counts = (
-        (structure.depth, limits.depth, "levels deep"),
-        (structure.root_fields, limits.root_fields, "root fields"),
-        (structure.aliases, limits.aliases, "aliases"),
-        (structure.fields, limits.fields, "fields"),
+        (structure.depth, limits.depth, "is {} levels deep"),
+        (structure.root_fields, limits.root_fields, "has {} root fields"),
+        (structure.aliases, limits.aliases, "has {} aliases"),
+        (structure.fields, limits.fields, "has {} fields"),
     )
-    return [f"the document has {count} {what}; the limit is {limit}" for count, limit, what in counts if count > limit]
+    return [f"the document {text.format(count)}; the limit is {limit}" for count, limit, text in counts if count > limit]
 
 
 class NodeCount:

@@ -22,7 +22,8 @@ class EngineView(GraphQL[Context, RootValue]):
     """The view for everything but plain POST, which `execute.run` answers faster.
 
     Override `get_context` (called with a Request or a WebSocket; for the latter before `connection_init`, whose payload then becomes
-    `context.connection_params`) and `on_ws_connect` (raise ConnectionRejectionError to close with 4403).
+    `context.connection_params`, if the context is a dict or has that attribute) and `on_ws_connect` (raise ConnectionRejectionError
+    to close with 4403).
     """
 
     def __init__(
