@@ -28,13 +28,14 @@ _FIND = f"""WITH hits AS MATERIALIZED (
     FROM hits a JOIN artifacts f ON f.org_id = a.org_id AND f.id = a.id
     CROSS JOIN LATERAL (SELECT substr(f.search_blob, strpos(f.search_blob, E'\\n') + 1) AS text OFFSET 0) body
     CROSS JOIN LATERAL (SELECT lower(body.text) AS text OFFSET 0) low
-    CROSS JOIN LATERAL (SELECT greatest(1, coalesce(min(nullif(strpos(low.text, term), 0)), 1) - {_BEFORE}) AS start
-        FROM unnest($7::text[]) term) cut
+    CROSS JOIN LATERAL (SELECT greatest(1, coalesce((SELECT strpos(low.text, t.term) FROM unnest($7::text[]) WITH ORDINALITY t (term, n)
+        WHERE strpos(low.text, t.term) > 0 ORDER BY t.n LIMIT 1), 1) - {_BEFORE}) AS start) cut
     ORDER BY a.rank DESC, a.updated_at DESC, a.id"""
 
 # What the query's grammar does not look for: excluded words and phrases, and the word that joins alternatives.
 _EXCLUDED = re.compile(r'(?<!\S)-("[^"]*"|\S+)')
 _PARTS = re.compile(r'"([^"]*)"|(\S+)')
+_AROUND_WORDS = ".,;:!?()[]{}<>'\""
 
 
 async def find(db: Database, caller: Caller, query: str, level: NoteLevel | None = None, limit: int = DEFAULT_PAGE) -> list[Row]:
@@ -64,9 +65,12 @@ def _reach(caller: Caller, level: NoteLevel | None) -> tuple[list[str], list[str
 
 
 def terms(query: Query) -> list[str]:
-    """The words and phrases that a match may show, in lower case."""
+    """What a snippet should show, in lower case and the best first: phrases, then single words."""
     if query.token is not None:
         return [query.token.lower()]
-    parts = (phrase or word for phrase, word in _PARTS.findall(_EXCLUDED.sub(" ", query.words)))
-    words = (part.strip(".,;:!?()[]{}<>'\"").lower() for part in parts if part.lower() != "or")
-    return [word for word in words if word][:_TERMS]
+    parts = _PARTS.findall(_EXCLUDED.sub(" ", query.words.lower()))
+    phrases = [phrase for phrase, _ in parts]
+    words = [word for _, word in parts if word != "or"]
+    # The words of a phrase may stand in different lines, where the phrase as typed is not found.
+    stripped = (part.strip(_AROUND_WORDS) for part in [*phrases, *words, *(word for phrase in phrases for word in phrase.split())])
+    return [part for part in dict.fromkeys(stripped) if part][:_TERMS]

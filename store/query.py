@@ -4,6 +4,7 @@ Terms are ANDed, OR widens, quotes keep a phrase, `-` excludes; a query of one t
 PostgreSQL's own parser reads it, so that no text can be a syntax error.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -11,21 +12,21 @@ from models.errors import Unprocessable
 from models.limits import QUERY_CHARACTERS
 from models.text import check
 
+# What PostgreSQL reads as one NOT upon another; it has room for 32, which a line of dashes passes.
+_DASHES = re.compile(r'(?<![^\s!&|()"])-(?:[\s!&|()]*-)+')
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, ready as two arguments of a statement: `words` for the word index and `pattern` for ILIKE.
-
-    `pattern` is None where the query is more than one token, or excludes; ILIKE NULL then matches nothing.
-    """
+    """A query: `words` for the word index, and the one `token` that it is, or None where it is more than one or excludes."""
 
     words: str
-    pattern: str | None
+    token: str | None
 
     @property
-    def token(self) -> str | None:
-        """The one token that the query is, or None."""
-        return self.words if self.pattern is not None else None
+    def pattern(self) -> str | None:
+        """The argument of ILIKE; None, with which nothing matches, where the query is not one token."""
+        return None if self.token is None else contains(self.token)
 
 
 def parse(query: str) -> Query:
@@ -33,10 +34,10 @@ def parse(query: str) -> Query:
     check(query=query)
     if len(query) > QUERY_CHARACTERS:
         raise Unprocessable(f"the query has {len(query):,} characters; at most {QUERY_CHARACTERS:,} are allowed")
-    words = unicodedata.normalize("NFC", query).strip()
-    if not words:
+    text = unicodedata.normalize("NFC", query).strip()
+    if not text:
         raise Unprocessable("the query is empty; give one or more words to look for")
-    return Query(words, contains(words) if _is_one_token(words) else None)
+    return Query(_DASHES.sub("-", text), text if _is_one_token(text) else None)
 
 
 def contains(text: str) -> str:
@@ -45,12 +46,12 @@ def contains(text: str) -> str:
     return f"%{escaped}%"
 
 
-def _is_one_token(words: str) -> bool:
-    return not words.startswith("-") and '"' not in words and not any(character.isspace() for character in words)
+def _is_one_token(text: str) -> bool:
+    return not text.startswith("-") and '"' not in text and not any(character.isspace() for character in text)
 
 
 def predicate(alias: str, words: int, pattern: int) -> str:
-    """The condition on an artifact; `words` and `pattern` are the numbers of the parameters that carry the Query's two fields."""
+    """The condition on an artifact; `words` and `pattern` are the numbers of the parameters that carry those of the Query."""
     return f"({alias}.search @@ {tsquery(words)} OR {alias}.search_blob ILIKE ${pattern}::text)"
 
 
