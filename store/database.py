@@ -207,6 +207,8 @@ async def connect(dsn: str, *, statement_timeout: float = 30.0) -> asyncpg.Conne
                 "application_name": "muniment",
                 "timezone": "UTC",
                 "jit": "off",
+                # The bound from which a where term counts as spelled like a value; the trigram operators take it from here.
+                "pg_trgm.word_similarity_threshold": "0.5",
                 "statement_timeout": str(int(statement_timeout * 1000)),
                 "idle_in_transaction_session_timeout": "60000",
             },

@@ -40,7 +40,7 @@ async def add_collection(
     return collection
 
 
-def column(name: str, kind: str = "TEXT", **more: Any) -> dict[str, Any]:
+def column(name: str, kind: str = "text", **more: Any) -> dict[str, Any]:
     return {"name": name, "type": kind, "description": f"The {name}.", "required": False, "unique": False, "values": None, **more}
 
 

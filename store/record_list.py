@@ -1,0 +1,161 @@
+"""Lists of one collection's records: narrowed, ordered, paged, with an exact total."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from models import columns as dialect
+from models.caller import Caller
+from models.columns import ColumnDef
+from models.errors import Problem, Unprocessable
+from models.limits import DEFAULT_PAGE
+from store import access, hint, record_match, record_order, record_rows
+from store.database import Database, Reader, Row
+from store.parameters import Parameters
+from store.record_match import HEADING, Match, limit_problem
+from store.record_order import BY_ID, BY_UPDATE, Order
+from store.record_order import parse as parse_order
+
+__all__ = ["RecordPage", "for_collection", "list_records", "parse_order"]
+
+_FURTHEST = 2**31
+_LIVE = "a.org_id = $1 AND a.collection_id = $2 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL"
+_FURTHEST = 2**31
+
+# The total comes with the page; a page without records is still a row, of the collection alone.
+_PLAIN = f"""SELECT k.record_count AS total, {record_rows.COLUMNS}
+    FROM artifact_collections k LEFT JOIN LATERAL (
+        SELECT a.*, {{keys}} FROM artifacts a WHERE {_LIVE} ORDER BY {{inner}} LIMIT {{limit}} OFFSET {{offset}}
+    ) a ON true
+    WHERE k.org_id = $1 AND k.id = $2 AND k.deleted_at IS NULL ORDER BY {{outer}}"""
+
+# Matches are counted and ordered as ids and keys; only the page's are then read whole.
+_NARROWED = f"""SELECT page.total, {record_rows.COLUMNS}
+    FROM (
+        SELECT a.id, count(*) OVER () AS total, {{keys}}
+        FROM artifacts a WHERE {_LIVE} AND {{conditions}} ORDER BY {{inner}} LIMIT {{limit}} OFFSET {{offset}}
+    ) page
+    JOIN artifacts a ON a.org_id = $1 AND a.id = page.id
+    JOIN artifact_collections k ON k.org_id = $1 AND k.id = $2 AND k.deleted_at IS NULL
+    ORDER BY {{outer}}"""
+
+_COUNT = f"SELECT count(*) FROM artifacts a WHERE {_LIVE} AND {{conditions}}"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    """Some of the records that match, how many do, and what to know when none does although the list was narrowed."""
+
+    total: int
+    records: list[Row]
+    hint: str | None = None
+
+
+async def list_records(
+    db: Database,
+    caller: Caller,
+    *,
+    collection: str,
+    where: Any = None,
+    since: datetime | None = None,
+    order: Any = None,
+    limit: int = DEFAULT_PAGE,
+    offset: int = 0,
+) -> RecordPage:
+    """A page of the collection's live records; by id, or with `since` by when they were updated, unless ordered otherwise.
+
+    Raises NotFound as access.for_read, and Unprocessable with every problem of the other arguments.
+    """
+    async with db.read() as reader:
+        found = await access.for_read(reader, caller, collection)
+        asked = _checked(found, query=None, where=where, since=since, order=order, limit=limit, offset=offset)
+        return await _page(reader, caller.org_id, found, asked)
+
+
+async def for_collection(
+    db: Database,
+    caller: Caller,
+    collection_row: Row,
+    *,
+    query: str | None = None,
+    where: Any = None,
+    since: datetime | None = None,
+    order: Any = None,
+    limit: int = DEFAULT_PAGE,
+    offset: int = 0,
+) -> RecordPage:
+    """A page of the records of a collection that the caller was found to read; with a query those that match it, best first.
+
+    Raises Unprocessable with every problem.
+    """
+    asked = _checked(collection_row, query=query, where=where, since=since, order=order, limit=limit, offset=offset)
+    async with db.read() as reader:
+        return await _page(reader, caller.org_id, collection_row, asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What is asked of a collection, found to make sense."""
+
+    columns: tuple[ColumnDef, ...]
+    match: Match
+    order: Order | None
+    limit: int
+    offset: int
+    shown: dict[str, Any]
+
+
+def _checked(collection: Row, *, query: str | None, where: Any, since: datetime | None, order: Any, limit: int, offset: int) -> _Request:
+    columns = dialect.load(collection.columns)
+    problems = [problem for problem in (limit_problem(limit), _offset_problem(offset)) if problem]
+    match = record_match.read(columns, problems, query=query, where=where, since=since)
+    parsed = _order(order, columns, problems)
+    if problems:
+        raise Unprocessable.listing(HEADING, problems)
+    if parsed is None and match.query is None:
+        parsed = BY_ID if since is None else BY_UPDATE
+    given = {"query": query, "where": where or None, "since": since}
+    shown = {name: value for name, value in given.items() if value is not None}
+    return _Request(columns=columns, match=match, order=parsed, limit=limit, offset=min(offset, _FURTHEST), shown=shown)
+
+
+def _offset_problem(offset: int) -> Problem | None:
+    return None if offset >= 0 else Problem(None, f"offset must be 0 or more; got {offset}")
+
+
+def _order(order: Any, columns: Sequence[ColumnDef], problems: list[Problem]) -> Order | None:
+    try:
+        parsed = parse_order(order)
+    except Unprocessable as error:
+        problems += error.problems
+        return None
+    if parsed is not None and (problem := record_order.problem(parsed, columns)):
+        problems.append(problem)
+    return parsed
+
+
+async def _page(reader: Reader, org_id: str, collection: Row, asked: _Request) -> RecordPage:
+    parameters = Parameters([org_id, collection.id])
+    conditions = " AND ".join(asked.match.conditions(parameters))
+    narrowed_by = list(parameters.values)
+    rows = await reader.rows(_statement(asked, conditions, parameters), *parameters.values)
+    if rows and not conditions:
+        return RecordPage(rows[0].total, [row for row in rows if row.file_id is not None])
+    if rows:
+        return RecordPage(rows[0].total, rows)
+    total = await reader.value(_COUNT.format(conditions=conditions), *narrowed_by) if asked.offset and conditions else 0
+    explained = total == 0 and ("where" in asked.shown or "since" in asked.shown)
+    return RecordPage(total, [], await hint.explain(reader, org_id, collection, asked.columns, asked.shown) if explained else None)
+
+
+def _statement(asked: _Request, conditions: str, parameters: Parameters) -> str:
+    keys = record_order.keys(asked.order, asked.columns, parameters) if asked.order else asked.match.best_first(parameters)
+    return (_NARROWED if conditions else _PLAIN).format(
+        conditions=conditions,
+        keys=record_order.selected(keys),
+        inner=record_order.by(keys),
+        outer=record_order.by(keys, "page." if conditions else "a."),
+        limit=parameters.add(asked.limit, "bigint"),
+        offset=parameters.add(asked.offset, "bigint"),
+    )

@@ -1,0 +1,64 @@
+"""Searching records by words, in one collection or in all that the caller reads."""
+
+from typing import Any
+
+from models import columns as dialect
+from models.caller import Caller
+from models.columns import ColumnDef
+from models.errors import Problem, Unprocessable
+from models.limits import DEFAULT_PAGE
+from store import access, record_match, record_order, record_rows
+from store.database import Database, Row
+from store.parameters import Parameters
+from store.record_match import HEADING, Match, limit_problem
+
+# The caller's rights are part of the statement; only the hits are read whole.
+_SEARCH = f"""WITH k AS MATERIALIZED ({access.SELECT} AND {access.effective()} <> 'NONE' AND ($4::text IS NULL OR k.id = $4))
+    SELECT {record_rows.COLUMNS}
+    FROM (
+        SELECT a.id, {{keys}} FROM artifacts a
+        WHERE a.org_id = $1 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL
+            AND a.collection_id = ANY(ARRAY(SELECT k.id FROM k)) AND {{conditions}}
+        ORDER BY {{inner}}, a.id LIMIT {{limit}}
+    ) hit
+    JOIN artifacts a ON a.org_id = $1 AND a.id = hit.id
+    JOIN k ON k.id = a.collection_id
+    ORDER BY {{outer}}, a.id"""
+
+
+async def search(
+    db: Database, caller: Caller, *, query: str, collection: str | None = None, where: Any = None, limit: int = DEFAULT_PAGE
+) -> list[Row]:
+    """The records that match the query, best first. `where` narrows within a collection.
+
+    Raises NotFound as access.for_read, and Unprocessable with every problem of the other arguments.
+    """
+    async with db.read() as reader:
+        found = None if collection is None else await access.for_read(reader, caller, collection)
+        match = _checked(found, query, where, limit)
+        parameters = Parameters([caller.org_id, *access.subject(caller), found.id if found else None])
+        return await reader.rows(_statement(match, limit, parameters), *parameters.values)
+
+
+def _checked(collection: Row | None, query: str, where: Any, limit: int) -> Match:
+    problems = [problem] if (problem := limit_problem(limit)) else []
+    columns: tuple[ColumnDef, ...] = () if collection is None else dialect.load(collection.columns)
+    if collection is None and where:
+        problems.append(Problem(None, "where needs a collection, whose columns say how its terms match"))
+        where = None
+    match = record_match.read(columns, problems, query=query, where=where)
+    if problems:
+        raise Unprocessable.listing(HEADING, problems)
+    return match
+
+
+def _statement(match: Match, limit: int, parameters: Parameters) -> str:
+    conditions = " AND ".join(match.conditions(parameters))
+    keys = match.best_first(parameters)
+    return _SEARCH.format(
+        conditions=conditions,
+        keys=record_order.selected(keys),
+        inner=record_order.by(keys),
+        outer=record_order.by(keys, "hit."),
+        limit=parameters.add(limit, "bigint"),
+    )
