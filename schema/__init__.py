@@ -1,0 +1,49 @@
+"""What a client sees: the GraphQL schema of the product."""
+
+from collections.abc import Callable
+
+import strawberry
+
+import schema.enums  # noqa: F401  # registers the enums before any type names them
+from models.cursor import Cursor
+from resolvers.engine import EngineSchema, Limits, Log, Presented, present
+from schema.mutation import Mutation
+from schema.query import Query
+from schema.subscription import Subscription
+
+_CURSOR = strawberry.scalar(
+    name="Cursor",
+    description="An opaque position in the feed of file changes; later positions sort later.",
+    serialize=str,
+    parse_value=Cursor.parse,
+)
+
+
+def build(
+    *,
+    limits: Limits | None = None,
+    introspection: bool = True,
+    shown: Callable[[BaseException], BaseException | None] = lambda error: error,
+    log: Log | None = None,
+) -> EngineSchema:
+    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it."""
+
+    def presented(error: BaseException) -> Presented | None:
+        refusal = shown(error)
+        return None if refusal is None else present(refusal)
+
+    return EngineSchema(
+        Query,
+        Mutation,
+        Subscription,
+        limits=limits,
+        introspection=introspection,
+        present=presented,
+        log=log,
+        scalars={Cursor: _CURSOR},
+    )
+
+
+def sdl() -> str:
+    """The schema in the GraphQL schema definition language."""
+    return f"{build().as_str()}\n"

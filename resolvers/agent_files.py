@@ -1,0 +1,84 @@
+from typing import Any
+
+from models.errors import Forbidden
+from resolvers.context import Context, Info
+from resolvers.inputs import ID
+from store import embeds, memory, scripts, state, tasks
+from store.database import Row
+
+
+def _private(context: Context, agent_id: str, what: str) -> None:
+    """Let operators and the agent itself pass. Raises Forbidden for another agent."""
+    if context.caller.is_agent and context.caller.id != agent_id:
+        raise Forbidden(f"another agent's {what} is for operators")
+
+
+async def task(root: Row, info: Info) -> Row:
+    _private(info.context, root.id, "task")
+    found: Row = await info.context.load.task.load(root.id)
+    return found
+
+
+async def agent_memory(root: Row, info: Info) -> Row | None:
+    _private(info.context, root.id, "memory")
+    found: Row | None = await info.context.load.memory.load(root.id)
+    return found
+
+
+async def agent_scripts(root: Row, info: Info) -> list[Row]:
+    _private(info.context, root.id, "scripts")
+    found: list[Row] = await info.context.load.scripts.load(root.id)
+    return found
+
+
+async def agent_state(root: Row, info: Info) -> Any:
+    _private(info.context, root.id, "State")
+    return await state.of_agent(info.context.db, info.context.caller, root.id)
+
+
+async def rendered_task(root: Row, info: Info) -> str:
+    return await embeds.render(info.context.db, info.context.caller.org_id, root.content)
+
+
+async def task_revisions(root: Row, info: Info) -> list[Row]:
+    info.context.operator("the list of a task's previous saves")
+    found: list[Row] = await info.context.load.task_revisions.load(root.agent_id)
+    return found
+
+
+async def memory_revisions(root: Row, info: Info) -> list[Row]:
+    info.context.operator("the memory archive")
+    found: list[Row] = await info.context.load.memory_revisions.load(root.agent_id)
+    return found
+
+
+async def embeddable(info: Info, query: str | None = None, limit: int | None = 20) -> list[Any]:
+    return await embeds.embeddable(info.context.db, info.context.caller, query, 20 if limit is None else limit)
+
+
+async def memory_revision(info: Info, path: str) -> Row:
+    return await memory.archived(info.context.db, info.context.caller, path)
+
+
+async def script(info: Info, path: str) -> Row:
+    return await scripts.get(info.context.db, info.context.caller, path)
+
+
+async def task_save(info: Info, agent_id: ID, content: str, expected_version: int | None = None) -> Row:
+    return await tasks.save(info.context.db, info.context.caller, agent_id, content, expected_version=expected_version)
+
+
+async def memory_write(info: Info, content: str, agent_id: ID | None = None, expected_version: int | None = None) -> Row:
+    return await memory.write(info.context.db, info.context.caller, content, agent_id=agent_id, expected_version=expected_version)
+
+
+async def memory_restore(info: Info, path: str, expected_version: int | None = None) -> Row:
+    return await memory.restore(info.context.db, info.context.caller, path, expected_version=expected_version)
+
+
+async def script_write(info: Info, name: str, content: str, agent_id: ID | None = None, expected_version: int | None = None) -> Row:
+    return await scripts.write(info.context.db, info.context.caller, name, content, agent_id=agent_id, expected_version=expected_version)
+
+
+async def script_delete(info: Info, path: str) -> Row:
+    return await scripts.delete(info.context.db, info.context.caller, path)

@@ -1,0 +1,56 @@
+"""Rows by key: each loader answers all keys of a level in one statement. Nothing is kept, since a socket's context outlives many events."""
+
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from strawberry.dataloader import DataLoader
+
+from models.caller import Caller
+from store import agents, collections, grants, guilds, memory, notes, provenance, runs, schedules, scripts, tasks
+from store.database import Database, Row
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+def _by_key(
+    fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Value]]], missing: Callable[[], Any] = lambda: None
+) -> DataLoader[Key, Any]:
+    async def load(keys: list[Key]) -> list[Any]:
+        found = await fetch(list(dict.fromkeys(keys)))
+        return [found[key] if key in found else missing() for key in keys]
+
+    return DataLoader(load_fn=load, cache=False)
+
+
+class Loaders:
+    """One loader for each way that rows hang together."""
+
+    def __init__(self, db: Database, caller: Caller) -> None:
+        org = caller.org_id
+        self.guild = _by_key(lambda ids: guilds.by_ids(db, org, ids))
+        self.agent = _by_key(lambda ids: agents.by_ids(db, org, ids))
+        self.run = _by_key(lambda ids: runs.by_ids(db, org, ids))
+        self.collection = _by_key(lambda ids: collections.by_ids(db, caller, ids))
+        self.agents_of_guild = _by_key(lambda ids: agents.of_guilds(db, org, ids), list)
+        self.notes_of_owner = _by_key(lambda ids: notes.of_owners(db, caller, ids), list)
+        self.grants_of_collection = _by_key(lambda ids: grants.of_collections(db, caller, ids), list)
+        self.access_of_guild = _by_key(lambda ids: grants.guild_access(db, caller, ids), list)
+        self.access_of_agent = _by_key(lambda ids: grants.agent_access(db, caller, ids), list)
+        self.latest_change: DataLoader[tuple[str, str], Row] = _by_key(lambda keys: provenance.latest_of(db, org, keys))
+        self.task = _by_key(lambda ids: tasks.of_agents(db, caller, ids))
+        self.memory = _by_key(lambda ids: memory.of_agents(db, caller, ids))
+        self.scripts = _by_key(lambda ids: scripts.of_agents(db, caller, ids), list)
+        self.task_revisions = _by_key(lambda ids: tasks.revisions(db, caller, ids), list)
+        self.memory_revisions = _by_key(lambda ids: memory.revisions(db, caller, ids), list)
+        self.routines = _by_key(lambda ids: schedules.of_agents(db, caller, ids), list)
+        self._db, self._caller = db, caller
+        self._changes: dict[tuple[int, str | None], DataLoader[str, list[Row]]] = {}
+
+    def changes(self, limit: int, before: Any) -> DataLoader[str, list[Row]]:
+        """The loader of the changes of a path, for one page's bounds."""
+        bounds = (limit, None if before is None else str(before))
+        if bounds not in self._changes:
+            db, org = self._db, self._caller.org_id
+            self._changes[bounds] = _by_key(lambda paths: provenance.changes_of(db, org, paths, limit, before), list)
+        return self._changes[bounds]

@@ -1,0 +1,74 @@
+"""The ASGI application: every door on one set of services."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from schema import build
+from server import graphiql, logs
+from server.background import Background
+from server.documents import documents
+from server.errors import shown
+from server.graphql import GraphQLDoor
+from server.health import Health
+from server.request_log import RequestLog
+from server.services import Services, open_services
+from server.sessions import Sessions
+from server.settings import Settings
+
+
+class App:
+    """The application of one process. What it holds open is opened at start-up and closed at shutdown (ASGI lifespan)."""
+
+    def __init__(self, settings: Settings, dsn: str) -> None:
+        self._settings = settings
+        self._dsn = dsn
+        self._inner: ASGIApp | None = None
+        self._outer = Starlette(lifespan=self._lifespan)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the lifespan to our own, everything else to the doors."""
+        if scope["type"] == "lifespan" or self._inner is None:
+            await self._outer(scope, receive, send)
+        else:
+            await self._inner(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        logs.configure(self._settings)
+        async with open_services(self._settings, self._dsn) as services, Background(services):
+            self._inner = RequestLog(Starlette(routes=routes(services)), services.metrics)
+            yield
+            self._inner = None
+
+
+def routes(services: Services) -> list[BaseRoute]:
+    """Every route of the product."""
+    settings = services.settings
+    schema = build(limits=settings.limits, introspection=not settings.production, shown=shown, log=logs.internal_error)
+    schema.engine.documents.warm(documents().values())
+    door = GraphQLDoor(services, schema)
+    health, sessions = Health(services), Sessions(services)
+    found: list[BaseRoute] = [
+        Route("/", _home),
+        Route("/graphql", door, methods=["GET", "POST", "OPTIONS"]),
+        WebSocketRoute("/graphql", door),
+        Route("/sign-in", sessions.sign_in),
+        Route("/sign-out", sessions.sign_out, methods=["POST"]),
+        Route("/healthz", health.live),
+        Route("/readyz", health.ready),
+        Mount("/static", StaticFiles(directory=graphiql.STATIC)),
+    ]
+    if settings.metrics:
+        found.append(Route("/metrics", services.metrics.endpoint))
+    return found
+
+
+async def _home(_request: Request) -> Response:
+    return RedirectResponse("/graphql")

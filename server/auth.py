@@ -1,0 +1,75 @@
+"""Who is calling: a bearer token, or in a browser the session cookie; nothing else says it."""
+
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from models.caller import Caller
+from models.errors import Forbidden, Unauthenticated
+from server.services import Services
+from store import callers
+
+COOKIE = "muniment_session"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+async def from_scope(services: Services, scope: Scope) -> Caller | None:
+    """Who sent a request or opened a socket; None where nothing says it.
+
+    Raises Unauthenticated for a bad credential, Forbidden for a cookie from another site's page, Unprocessable for a bad run.
+    """
+    headers = Headers(scope=scope)
+    if (given := headers.get("authorization")) is not None:
+        return await from_bearer(services, given, headers)
+    if (cookie := session_cookie(headers)) is None:
+        return None
+    if scope["type"] == "websocket" or scope["method"] not in _SAFE:
+        _require_own_origin(services, headers)
+    return await from_token(services, cookie, headers)
+
+
+async def from_bearer(services: Services, authorization: str, call: Mapping[str, str]) -> Caller:
+    """Who an Authorization header names. Raises Unauthenticated."""
+    scheme, _, token = authorization.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated("the Authorization header must be `Bearer <token>`")
+    return await from_token(services, token.strip(), call)
+
+
+async def from_token(services: Services, token: str, call: Mapping[str, str]) -> Caller:
+    """Who a token or signed JWT names, within the run and tool call that the headers, or a socket's first message, name."""
+    secret = services.settings.jwt_secret
+    caller = await callers.resolve(services.db, token, jwt_secret=secret.get_secret_value() if secret else None)
+    return await callers.in_call(
+        services.db,
+        caller,
+        run_id=call.get("x-run-id"),
+        tool_call_id=call.get("x-tool-call-id"),
+        tool_name=call.get("x-tool-name"),
+    )
+
+
+def session_cookie(headers: Headers) -> str | None:
+    """The token in the session cookie, if there is one."""
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return morsel.value if morsel is not None and morsel.value else None
+
+
+def _require_own_origin(services: Services, headers: Headers) -> None:
+    """A browser sends its cookies for any page: only our own pages, and those allowed, may use them."""
+    origin = headers.get("origin")
+    if origin is None or headers.get("sec-fetch-site") == "same-origin":
+        return
+    settings = services.settings
+    allowed = set(settings.allowed_origins)
+    if settings.public_url:
+        public = urlsplit(settings.public_url)
+        allowed.add(f"{public.scheme}://{public.netloc}")
+    if urlsplit(origin).netloc != headers.get("host") and origin not in allowed:
+        raise Forbidden(f"pages of {origin[:200]} may not use this server's sessions")

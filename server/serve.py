@@ -1,0 +1,101 @@
+"""Running the server: the database, the demo, the address that signs in, and uvicorn."""
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+from socket import socket
+
+import typer
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from server import demo, logs, operator_token, runtime
+from server.app import App
+from server.settings import Settings, read
+from store.database import Database
+
+_DSN = "MUNIMENT_SERVED_DSN"
+
+
+class Server(uvicorn.Server):
+    """A server that says so once it serves."""
+
+    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
+        super().__init__(config)
+        self._greeting = greeting
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Start, then greet."""
+        await super().startup(sockets)
+        if self.started:
+            typer.echo(self._greeting)
+
+
+def serve(settings: Settings, *, demo: bool) -> None:
+    """Serve until a signal ends it. Raises what `runtime.database` raises."""
+    logs.configure(settings)
+    with runtime.database(settings) as dsn:
+        token = asyncio.run(_prepare(settings, dsn, with_demo=demo))
+        _listen(settings, dsn, token)
+
+
+async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | None:
+    """Load the demo where nothing is yet; the token of the operator who is signed in by the printed address, if there is one."""
+    db = await Database(dsn, size=2).open()
+    try:
+        if with_demo:
+            await demo.load_if_new(db)
+        return await operator_token.keep(db, settings.home) if settings.database_url is None else None
+    finally:
+        await db.close()
+
+
+def _listen(settings: Settings, dsn: str, token: str | None) -> None:
+    config = uvicorn.Config(
+        App(settings, dsn) if settings.workers == 1 else "server.serve:worker",
+        factory=settings.workers > 1,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="websockets-sansio",
+        ws_max_size=settings.max_body_bytes,
+        timeout_graceful_shutdown=3,
+        lifespan="on",
+    )
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    listener = config.bind_socket()
+    greeting = _greeting(settings, listener.getsockname()[1], token)
+    if settings.workers == 1:
+        Server(config, greeting).run(sockets=[listener])
+        return
+    os.environ |= {_DSN: dsn, **_as_environment(settings)}
+    typer.echo(greeting)
+    Multiprocess(config, sockets=[listener]).run()
+
+
+def worker() -> App:
+    """The application of one of several processes, made from the environment that `serve` left."""
+    return App(read(), os.environ[_DSN])
+
+
+def _as_environment(settings: Settings) -> dict[str, str]:
+    given = {name: getattr(settings, name) for name in settings.model_fields_set - {"jwt_secret", "allowed_origins"}}
+    return {f"MUNIMENT_{name.upper()}": _text(value) for name, value in given.items() if value is not None}
+
+
+def _text(value: object) -> str:
+    return str(value.resolve()) if isinstance(value, Path) else str(value)
+
+
+def _greeting(settings: Settings, port: int, token: str | None) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else {"0.0.0.0": "127.0.0.1"}.get(settings.host, settings.host)  # noqa: S104
+    base = (settings.public_url or f"http://{host}:{port}").rstrip("/")
+    if token is None:
+        return f"""Muniment serves at {base}/graphql
+Sign in with a token: {base}/sign-in?token=…
+(`muniment org create NAME`, then `muniment token create --org ID --user NAME`)"""
+    return f"Muniment serves. Open this address to sign in as the operator:\n\n  {base}/sign-in?token={token}\n\nCtrl-C stops everything."

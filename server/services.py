@@ -1,0 +1,69 @@
+"""What one process holds open: the database, the bell, the feed, the vault and the counters."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from resolvers.mount import Mount
+from server.metrics import Metrics
+from server.rates import Rates
+from server.settings import Settings, SettingsError
+from store import organisations
+from store.bell import Bell
+from store.database import Database
+from store.feed import Feed
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything that doors need; made by `open_services`."""
+
+    settings: Settings
+    db: Database
+    bell: Bell
+    feed: Feed
+    metrics: Metrics
+    rates: Rates
+    vault: Mount | None
+
+
+@contextlib.asynccontextmanager
+async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]:
+    """The services, open; closed in the reverse order. Raises DatabaseUnavailable."""
+    async with contextlib.AsyncExitStack() as stack:
+        db = await Database(dsn, size=settings.database_connections, statement_timeout=settings.operation_timeout).open()
+        stack.push_async_callback(db.close)
+        bell = Bell(broadcast_url(settings, dsn))
+        await bell.start()
+        stack.push_async_callback(bell.stop)
+        db.after_commit = bell.ring
+        feed = Feed(db, bell, poll=settings.feed_poll, queue=settings.feed_queue)
+        await feed.start()
+        stack.push_async_callback(feed.stop)
+        metrics = Metrics()
+        metrics.watch(db, feed)
+        rates = Rates(settings.rate_limit, settings.rate_burst)
+        yield Services(settings, db, bell, feed, metrics, rates, await _mounted(settings, db, stack))
+
+
+async def _mounted(settings: Settings, db: Database, stack: contextlib.AsyncExitStack) -> Mount | None:
+    if settings.vault_root is None:
+        return None
+    organisation = settings.vault_organisation or await _only_organisation(db)
+    mount = Mount(settings.vault_root, db, organisation)
+    stack.push_async_callback(asyncio.to_thread, mount.close)
+    return mount
+
+
+async def _only_organisation(db: Database) -> str:
+    found = await organisations.listed(db)
+    if len(found) != 1:
+        raise SettingsError(f"there are {len(found)} organisations: say with MUNIMENT_VAULT_ORGANISATION whose the vault is")
+    organisation: str = found[0].id
+    return organisation
+
+
+def broadcast_url(settings: Settings, dsn: str) -> str:
+    """How this process hears of others' commits: as set, else through the database, since commands write there too."""
+    return settings.broadcast_url or dsn
