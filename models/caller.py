@@ -1,4 +1,5 @@
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
 from models.errors import Forbidden
@@ -16,7 +17,7 @@ class ActorKind(StrEnum):
 class Caller:
     """Who is calling, for which organisation and, for an agent's run, from which tool call.
 
-    The four bindings and `guild_id` mean something for agents only.
+    The four bindings and `guild_id` mean something for agents only. `expires_at` is the end of a signed token (JWT).
     """
 
     org_id: str
@@ -32,6 +33,7 @@ class Caller:
     tool_call_id: str | None = None
     tool_name: str | None = None
     token_id: str | None = None
+    expires_at: datetime | None = None
 
     @property
     def is_agent(self) -> bool:

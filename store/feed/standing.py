@@ -59,8 +59,7 @@ class Standing:
 
     def of(self, caller: Caller) -> Rights | None:
         """What a known caller can read, as last read, or None when it has lost every right."""
-        expiry = getattr(caller, "expires_at", None)
-        if expiry is not None and expiry <= now():
+        if caller.expires_at is not None and caller.expires_at <= now():
             return None
         return self._rights.get(_key(caller))
 

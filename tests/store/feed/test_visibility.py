@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -113,6 +114,13 @@ async def test_a_caller_that_lost_every_right_is_told_and_gets_nothing_more(
     assert feed.subscribers == 0
     with pytest.raises(StopAsyncIteration):
         await anext(subscription)
+
+
+async def test_a_signed_token_ends_a_subscription_when_it_expires(db: Database, world: World, feed: Feed) -> None:
+    subscription = await feed.open(replace(world.ada, expires_at=now() + timedelta(seconds=0.3)))
+    with pytest.raises(Unauthenticated):
+        await next_of(subscription)
+    assert feed.subscribers == 0
 
 
 async def test_an_agent_gets_its_own_files_and_every_vault_change_but_no_others_files(db: Database, world: World, feed: Feed) -> None:
