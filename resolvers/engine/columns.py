@@ -123,7 +123,7 @@ def column(
     name: str | None = None,
     description: str | None = None,
     deprecation_reason: str | None = None,
-) -> Any:
+) -> Callable[[Callable[[Any], Any]], Any]:
     """Return a field computed by `read(self)` from the row alone: pure, quick, not async, no arguments.
 
     Use it as a decorator of a method whose `self` is the row. It may be called more than once for a row.

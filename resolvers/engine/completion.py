@@ -23,7 +23,7 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
         super().__init__(*args, **kwargs)
         self.plans = None if self.middleware_manager else plans
 
-    def complete_list_value(  # noqa: PLR0917 - the executor's signature
+    def complete_list_value(
         self,
         return_type: GraphQLList[Any],
         field_details_list: FieldDetailsList,
@@ -39,7 +39,7 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
                 return found.plan.many(result)
         return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
 
-    def complete_object_value(  # noqa: PLR0917 - the executor's signature
+    def complete_object_value(
         self,
         return_type: GraphQLObjectType,
         field_details_list: FieldDetailsList,

@@ -51,7 +51,7 @@ class EngineSchema(strawberry.Schema):
         presenter = Presenter(present, log, new_id or (lambda: uuid4().hex))
         self.engine = Engine(self._schema, documents, presenter, compiled=compiled)
 
-    async def execute(  # noqa: PLR0917 - Strawberry's signature
+    async def execute(
         self,
         query: str | None,
         variable_values: dict[str, Any] | None = None,
@@ -76,7 +76,7 @@ class EngineSchema(strawberry.Schema):
         kind = PreExecutionError if refused_values else ExecutionResult
         return kind(result.data, self._present(result.errors, operation))
 
-    async def stream(  # noqa: PLR0917 - Strawberry's signature
+    async def stream(
         self,
         query: str | None,
         variable_values: dict[str, Any] | None = None,
