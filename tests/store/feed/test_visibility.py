@@ -116,7 +116,7 @@ async def test_a_caller_that_lost_every_right_is_told_and_gets_nothing_more(
         await anext(subscription)
 
 
-async def test_a_signed_token_ends_a_subscription_when_it_expires(db: Database, world: World, feed: Feed) -> None:
+async def test_a_signed_token_ends_a_subscription_when_it_expires(world: World, feed: Feed) -> None:
     subscription = await feed.open(replace(world.ada, expires_at=now() + timedelta(seconds=0.3)))
     with pytest.raises(Unauthenticated):
         await next_of(subscription)
