@@ -8,7 +8,7 @@ from typing import Self
 
 from server.logs import log
 from server.services import Services
-from store.feed import prune
+from store.feed.retention import prune
 
 _PRUNE_EVERY = 3600.0
 

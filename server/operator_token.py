@@ -20,9 +20,9 @@ async def keep(db: Database, home: Path) -> str | None:
     found = await organisations.listed(db)
     if not found:
         return None
-    created = await tokens.create_for_user(db, found[0].id, _NAME)
-    _write(file, created.secret)
-    return created.secret
+    secret = await tokens.create_for_user(db, found[0].id, _NAME)
+    _write(file, secret)
+    return secret
 
 
 async def _is_valid(db: Database, secret: str) -> bool:

@@ -8,9 +8,9 @@ from typing import TypeVar
 from server import migrate
 from server.postgres import EmbeddedPostgres
 from server.settings import Settings
-from store import feed
 from store.bell import Bell
 from store.database import Database
+from store.feed.retention import rebase
 
 Answer = TypeVar("Answer")
 
@@ -38,6 +38,16 @@ def database(settings: Settings) -> Iterator[str]:
         yield dsn
 
 
+def migrate_database(settings: Settings, revision: str = "head") -> str:
+    """Apply the migrations; what to tell of it."""
+    if settings.database_url is not None:
+        migrate.upgrade(settings.database_url, revision)
+        asyncio.run(_rebase(settings.database_url))
+        return f"the database is at revision {asyncio.run(migrate.current(settings.database_url))}"
+    with database(settings) as dsn:
+        return f"the database is at revision {asyncio.run(migrate.current(dsn))}"
+
+
 def _require_current(dsn: str) -> None:
     current, head = asyncio.run(migrate.current(dsn)), migrate.head()
     if current != head:
@@ -48,7 +58,7 @@ def _require_current(dsn: str) -> None:
 async def _rebase(dsn: str) -> None:
     db = await Database(dsn, size=1).open()
     try:
-        await feed.rebase(db)
+        await rebase(db)
     finally:
         await db.close()
 
