@@ -30,9 +30,12 @@ _UPDATE = """UPDATE artifact_collections SET name = $3, purpose = $4, columns = 
     WHERE org_id = $1 AND id = $2"""
 _EMPTY = "UPDATE artifacts SET deleted_at = $3 WHERE org_id = $1 AND collection_id = $2 AND kind = 'OBJECT' AND deleted_at IS NULL"
 _DROP_GRANTS = "DELETE FROM collection_access WHERE org_id = $1 AND collection_id = $2"
+# The feed tells of the table's end to those who could read it then.
+_DEPART_GRANTS = f"""WITH gone AS ({_DROP_GRANTS} RETURNING org_id, collection_id, subject_type, subject_id, mode)
+    INSERT INTO departed_access (org_id, collection_id, subject_type, subject_id, mode) SELECT * FROM gone"""
 _TOUCH = """UPDATE artifact_collections SET version = $3, revision = revision + 1, updated_at = $4, updated_by_kind = $5,
     updated_by_id = $6, updated_by_name = $7, record_count = CASE WHEN $8 THEN 0 ELSE record_count END,
-    deleted_at = CASE WHEN $9 THEN $4 END WHERE org_id = $1 AND id = $2"""
+    deleted_at = CASE WHEN $9 THEN $4::timestamptz END WHERE org_id = $1 AND id = $2"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ async def delete_in(writer: Writer, caller: Caller, collection: Row) -> Row:
     """The same within a transaction that has locked the table."""
     at = now()
     await writer.execute(_EMPTY, caller.org_id, collection.id, at)
-    await writer.execute(_DROP_GRANTS, caller.org_id, collection.id)
+    await writer.execute(_DEPART_GRANTS, caller.org_id, collection.id)
     return await touch(writer, caller, collection, FileOperation.DELETE, emptied=True, deleted=True)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from models import identity
@@ -68,6 +69,7 @@ async def plan(reader: Reader, org_id: str, collection_id: str, columns: tuple[C
     known = await _held(reader, org_id, collection_id, identities) if unique_column(columns) else {}
     for index, (values, own) in enumerate(zip(checked, identities, strict=True)):
         _step(made, known, index, values, own)
+    made.problems.sort(key=attrgetter("index"))
     return made
 
 
