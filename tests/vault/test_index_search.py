@@ -136,3 +136,10 @@ def test_an_id_is_found_and_a_vault_that_is_not_there_holds_nothing(vault: FileV
     missing = FileVault(tmp_path / "missing")
     assert missing.index.search("text", NONE) == []
     assert not (tmp_path / "missing").exists()
+
+
+def test_a_long_text_full_of_matches_is_answered_with_its_first(vault: FileVault) -> None:
+    vault.write("x", "lead " * 40 + "deploying word " * 200_000)
+    (hit,) = vault.index.search("deployed", NONE)
+    assert hit.snippet.startswith("…")
+    assert "lead deploying word deploying" in hit.snippet

@@ -9,6 +9,8 @@ from vault.index.query import Query
 
 _SNIPPET_WORDS = 24
 _SNIPPET_CHARACTERS = 240
+_SHORT_BODY = 8_192  # characters
+_SHORTEST_STEM, _ENDING = 4, 3
 _LEAD = 60  # characters shown before a match
 # Title, name and tags weigh more than the body; a match inside of words only comes after all others.
 _SCORE = "-bm25(words, 10.0, 5.0, 5.0, 1.0)"
@@ -42,12 +44,14 @@ def _ranked(
 
 
 def _snippets(connection: sqlite3.Connection, expression: str, ids: Sequence[int]) -> dict[int, str]:
+    """Of short bodies only: the time of FTS5's snippet grows with the square of the matches in a text."""
     if not expression or not ids:
         return {}
     marks = ", ".join("?" * len(ids))
+    short = f"SELECT id FROM records WHERE id IN ({marks}) AND length(body) <= {_SHORT_BODY}"  # noqa: S608 - every value is bound
     statement = (
         f"SELECT rowid, snippet(words, 3, '', '', '…', {_SNIPPET_WORDS})"  # noqa: S608 - every value is bound
-        f" FROM words WHERE words MATCH ? AND rowid IN ({marks})"
+        f" FROM words WHERE words MATCH ? AND rowid IN ({short})"
     )
     found = connection.execute(statement, [expression, *ids])
     # A "word" of a text without spaces may be as long as the text: such a snippet is cut out anew.
@@ -56,8 +60,16 @@ def _snippets(connection: sqlite3.Connection, expression: str, ids: Sequence[int
 
 def _cut_out(connection: sqlite3.Connection, row: int, query: Query) -> str:
     body: str = connection.execute("SELECT body FROM records WHERE id = ?", [row]).fetchone()[0]
-    lowered = body.lower()
-    places = [place for term in query.wanted if (place := lowered.find(term.text.lower())) >= 0]
-    start = max(0, min(places, default=0) - _LEAD)
+    start = max(0, _first_match(body.lower(), [term.text.lower() for term in query.wanted]) - _LEAD)
     piece = " ".join(body[start : start + _SNIPPET_CHARACTERS].split())
     return ("…" if start else "") + piece + ("…" if start + _SNIPPET_CHARACTERS < len(body) else "")
+
+
+def _first_match(lowered: str, texts: Sequence[str]) -> int:
+    """Where the first of the texts stands, else the first of their words less an ending, else the beginning."""
+    stems = [word[: max(_SHORTEST_STEM, len(word) - _ENDING)] for text in texts for word in text.split()]
+    for candidates in (texts, stems):
+        places = [place for candidate in candidates if (place := lowered.find(candidate)) >= 0]
+        if places:
+            return min(places)
+    return 0
