@@ -22,7 +22,7 @@ def utc_now() -> datetime:
 
 def to_text(moment: datetime) -> str:
     """Return the moment as `YYYY-MM-DDTHH:MM:SS.mmmZ`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def is_date(text: str) -> bool:

@@ -26,6 +26,8 @@ class _Dumper(yaml.SafeDumper):
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     if not _readable_block(text):
+        if not text.isprintable():  # line breaks, and what editors do not show
+            return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
         quoted = not isinstance(plain_value(text), str)  # such as 1e5, which PyYAML takes for text and others for a number
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if quoted else None)
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
