@@ -1,7 +1,7 @@
 """What may stand in text and JSON that the store takes."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from models.errors import LimitExceeded, Problem, Unprocessable
@@ -16,6 +16,11 @@ def fault(text: str) -> str | None:
     if not text.isascii() and any(ord(character) in _SURROGATES for character in text):
         return "contains a lone surrogate, which is not text"
     return None
+
+
+def storable(texts: Iterable[str]) -> list[str]:
+    """Those that can be stored: another can be no id of anything."""
+    return [text for text in texts if fault(text) is None]
 
 
 def faults_in(value: Any, where: str | None = None) -> Iterator[Problem]:

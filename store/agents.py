@@ -9,7 +9,7 @@ from models.errors import NotFound
 from models.kinds import FileKind, FileOperation, NoteLevel, SubjectType
 from models.limits import NAME_CHARACTERS, TASK_BYTES
 from models.paths import TASK_KEY, agent_path
-from models.text import check, check_name, check_size, printable
+from models.text import check, check_name, check_size, printable, storable
 from models.unset import UNSET, Unset
 from store import changes, grants, guilds, removal
 from store.changes import Change
@@ -144,14 +144,14 @@ async def listed(db: Database, org_id: str) -> list[Row]:
 async def by_ids(db: Database, org_id: str, ids: Sequence[str]) -> Mapping[str, Row]:
     """Agents by id, deleted ones too, since their runs outlive them; unknown ids are left out."""
     async with db.read() as reader:
-        return {row.id: row for row in await reader.rows(_BY_IDS, org_id, list(ids))}
+        return {row.id: row for row in await reader.rows(_BY_IDS, org_id, storable(ids))}
 
 
 async def of_guilds(db: Database, org_id: str, guild_ids: Sequence[str]) -> Mapping[str, list[Row]]:
     """The living agents of each guild by name; guilds without any are left out."""
     members: dict[str, list[Row]] = {}
     async with db.read() as reader:
-        for row in await reader.rows(_OF_GUILDS, org_id, list(guild_ids)):
+        for row in await reader.rows(_OF_GUILDS, org_id, storable(guild_ids)):
             members.setdefault(row.guild_id, []).append(row)
     return members
 

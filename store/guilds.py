@@ -7,7 +7,7 @@ from models.clock import new_id, now
 from models.errors import NotFound
 from models.kinds import SubjectType
 from models.limits import NAME_CHARACTERS
-from models.text import check, check_name, printable
+from models.text import check, check_name, printable, storable
 from store import collections, grants, removal
 from store.database import Database, Row
 
@@ -54,7 +54,7 @@ async def listed(db: Database, org_id: str) -> list[Row]:
 async def by_ids(db: Database, org_id: str, ids: Sequence[str]) -> Mapping[str, Row]:
     """Guilds by id, deleted ones too, since a run keeps the guild that it had; unknown ids are left out."""
     async with db.read() as reader:
-        return {row.id: row for row in await reader.rows(_BY_IDS, org_id, list(ids))}
+        return {row.id: row for row in await reader.rows(_BY_IDS, org_id, storable(ids))}
 
 
 def unknown(guild_id: str) -> NotFound:

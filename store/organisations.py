@@ -3,7 +3,7 @@
 from models.clock import new_id, now
 from models.errors import NotFound
 from models.limits import NAME_CHARACTERS
-from models.text import check_name, printable
+from models.text import check, check_name, printable
 from store.database import Database, Row, Writer
 
 _COLUMNS = "org_id AS id, name, created_at"
@@ -26,7 +26,8 @@ async def create(db: Database, name: str) -> Row:
 
 
 async def get(db: Database, org_id: str) -> Row:
-    """The organisation. Raises NotFound."""
+    """The organisation. Raises NotFound, Unprocessable for an id that is no text."""
+    check(organisation=org_id)
     async with db.read() as reader:
         found = await reader.row(_GET, org_id)
     if found is None:

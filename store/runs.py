@@ -6,7 +6,7 @@ from models.caller import Caller
 from models.clock import new_id, now
 from models.errors import Conflict, NotFound, Unprocessable
 from models.limits import NAME_CHARACTERS
-from models.text import check, check_name, printable
+from models.text import check, check_name, printable, storable
 from store.agents import unknown as unknown_agent
 from store.database import Database, Row, Writer
 
@@ -74,4 +74,4 @@ async def finish(db: Database, caller: Caller, run_id: str, status: str) -> Row:
 async def by_ids(db: Database, org_id: str, ids: Sequence[str]) -> Mapping[str, Row]:
     """Runs by id; unknown ids are left out."""
     async with db.read() as reader:
-        return {row.id: row for row in await reader.rows(_BY_IDS, org_id, list(ids))}
+        return {row.id: row for row in await reader.rows(_BY_IDS, org_id, storable(ids))}

@@ -6,7 +6,7 @@ from models.caller import Caller
 from models.clock import new_id, now
 from models.errors import NotFound
 from models.limits import NAME_CHARACTERS, TASK_BYTES
-from models.text import check, check_name, check_size, printable
+from models.text import check, check_name, check_size, printable, storable
 from store import runs
 from store.agents import unknown as unknown_agent
 from store.database import Database, Row
@@ -74,7 +74,7 @@ async def of_agents(db: Database, caller: Caller, agent_ids: Sequence[str]) -> M
     seen = [agent_id for agent_id in agent_ids if not caller.is_agent or agent_id == caller.id]
     routines: dict[str, list[Row]] = {}
     async with db.read() as reader:
-        for row in await reader.rows(_OF_AGENTS, caller.org_id, seen):
+        for row in await reader.rows(_OF_AGENTS, caller.org_id, storable(seen)):
             routines.setdefault(row.agent_id, []).append(row)
     return routines
 

@@ -23,9 +23,7 @@ _ARRIVE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key
     FROM artifacts o WHERE o.org_id = $1 AND o.id = $2 RETURNING {COLUMNS}"""
 
 
-async def move(  # noqa: PLR0917  # the order of the contract's arguments
-    db: Database, caller: Caller, path: str, level: NoteLevel, key: str, owner_id: str | None = None
-) -> Row:
+async def move(db: Database, caller: Caller, path: str, level: NoteLevel, key: str, owner_id: str | None = None) -> Row:
     """Move a note to another key or owner, for operators; the note at its new path.
 
     Without `owner_id` a note that stays at its level stays with its owner.

@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from models.caller import Caller
 from models.kinds import NoteLevel
 from models.paths import Family, Path
+from models.text import storable
 from store.database import Database, Reader, Row
 from store.notes import owners
 from store.notes.columns import COLUMNS, COLUMNS_WITHOUT_CONTENT
@@ -68,7 +69,7 @@ async def of_owners(db: Database, caller: Caller, owner_ids: Sequence[str], *, c
         reach = (caller.id, caller.guild_id if caller.read_guild else None, caller.read_org)
     columns = COLUMNS if content else COLUMNS_WITHOUT_CONTENT
     async with db.read() as reader:
-        rows = await reader.rows(f"SELECT {columns} {_OF_OWNERS}", caller.org_id, list(owner_ids), *reach)
+        rows = await reader.rows(f"SELECT {columns} {_OF_OWNERS}", caller.org_id, storable(owner_ids), *reach)
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row.owner_id, []).append(row)

@@ -67,7 +67,7 @@ class _Note:
         return await writer.row(_PUT[self.level], *self._values, new_id(), limit, self.expected == 0)
 
 
-async def write(  # noqa: PLR0917  # the order of the contract's arguments
+async def write(
     db: Database,
     caller: Caller,
     level: NoteLevel,

@@ -85,7 +85,7 @@ async def test_jwts_that_are_refused(db: Database, world: World) -> None:
         "has expired": signed(**ours | {"exp": True}),
         "not valid yet": signed(**ours, nbf=future),
         "Signature": signed("another secret of 32 bytes or more, which is not the one of the server", **ours),
-        "algorithm": signed(algorithm="HS512", **ours),
+        "alg value": signed(algorithm="HS512", **ours),
         "must claim org": signed(agent=world.ada.id),
         "either user or agent": signed(**ours, user=world.operator.id),
         "and either user or agent": signed(org=world.org),
