@@ -116,5 +116,5 @@ async def routine_delete(info: Info, id: ID) -> bool:
     return True
 
 
-async def routine_fire(info: Info, id: ID) -> schedules.Wakeup:
+async def routine_fire(info: Info, id: ID) -> Row:
     return await schedules.fire(info.context.db, info.context.caller, id)

@@ -1,4 +1,4 @@
-from typing import Any, TypeVar
+from typing import Any
 
 from strawberry.scalars import JSON
 
@@ -10,14 +10,15 @@ from vault import Record
 from vault.reading import SearchHit
 from vault.upsert import UpsertResult
 
-Answer = TypeVar("Answer")
+# A search of all projects must be given a project's name all the same, and does not look at it.
+_ANY = "any"
 
 
 def _mount(info: Info) -> Mount:
     """The vault of the caller's organisation. Raises NotFound where it has none."""
     caller, mount = info.context.caller, info.context.vault
     if mount is None or mount.org_id != caller.org_id:
-        raise NotFound("no vault is served for this organisation; set MUNIMENT_VAULT_ROOT")
+        raise NotFound("no vault is served for this organisation (MUNIMENT_VAULT_ROOT, MUNIMENT_VAULT_ORGANISATION)")
     return mount
 
 
@@ -50,7 +51,7 @@ async def search(
 ) -> list[SearchHit]:
     most = or_default(limit, 20)
     return await _mount(info).read(
-        lambda vault: vault.search(query, project or "", kinds=kinds or (), cross_project=project is None, limit=most)
+        lambda vault: vault.search(query, project or _ANY, kinds=kinds or (), cross_project=project is None, limit=most)
     )
 
 

@@ -23,10 +23,11 @@ def build(
     *,
     limits: Limits | None = None,
     introspection: bool = True,
+    timeout: float | None = None,
     shown: Callable[[BaseException], BaseException | None] = lambda error: error,
     log: Log | None = None,
 ) -> EngineSchema:
-    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it."""
+    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it; `timeout` is in seconds."""
 
     def presented(error: BaseException) -> Presented | None:
         refusal = shown(error)
@@ -38,6 +39,7 @@ def build(
         Subscription,
         limits=limits,
         introspection=introspection,
+        timeout=timeout,
         present=presented,
         log=log,
         scalars={Cursor: _CURSOR},

@@ -7,6 +7,7 @@ from strawberry import ID
 
 from models.caller import ActorKind
 from resolvers import agent_files, collections, directory, grants, notes, provenance
+from resolvers.engine import column
 from schema.access import CollectionAccess
 from schema.collections import Collection
 from schema.fields import field
@@ -72,7 +73,10 @@ class Run:
 
 @strawberry.type(description="A routine that has just fired.")
 class Wakeup:
-    run: Run = field(description="The run that began.")
+    @column(description="The run that began.")
+    def run(self) -> Run:
+        return self  # type: ignore[return-value]  # the row is the run's, with what follows beside it
+
     instruction: str = field(description="What the agent is told.")
     previous_run_at: datetime | None = field(description="When the routine fired before: pass it as `since` to pick up what changed after.")
 

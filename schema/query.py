@@ -2,7 +2,8 @@
 
 import strawberry
 
-from resolvers import agent_files, collections, directory, notes, provenance, records
+from resolvers import agent_files, directory, notes, provenance, records
+from resolvers import collections as tables
 from schema.collections import Collection, Record, RecordList, RecordSearchResult
 from schema.directory import Agent, Guild, Organisation, Run, Viewer
 from schema.fields import field
@@ -37,8 +38,8 @@ class Query(VaultQuery):
     )
 
     notes: list[Note] = field(resolver=notes.listed, description="The notes of one level and owner, side by side, by key.")
-    collections: list[Collection] = field(resolver=collections.listed, description="The tables that the caller reaches, by name.")
-    collection: Collection | None = field(resolver=collections.get, description="A table by its id or its name; null for an unknown one.")
+    collections: list[Collection] = field(resolver=tables.listed, description="The tables that the caller reaches, by name.")
+    collection: Collection | None = field(resolver=tables.get, description="A table by its id or its name; null for an unknown one.")
     record: Record | None = field(resolver=records.get, description="A record by its table's name and its id; null for an unknown one.")
     script: Script = field(resolver=agent_files.script, description="The script at a path.")
     memory_revision: Revision = field(

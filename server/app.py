@@ -51,7 +51,13 @@ class App:
 def routes(services: Services) -> list[BaseRoute]:
     """Every route of the product."""
     settings = services.settings
-    schema = build(limits=settings.limits, introspection=not settings.production, shown=shown, log=logs.internal_error)
+    schema = build(
+        limits=settings.limits,
+        introspection=not settings.production,
+        timeout=settings.operation_timeout,
+        shown=shown,
+        log=logs.internal_error,
+    )
     schema.engine.documents.warm(documents().values())
     door = GraphQLDoor(services, schema)
     health, sessions = Health(services), Sessions(services)

@@ -1,5 +1,6 @@
 """The short way from the text of a request to the bytes of its answer."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,14 +27,23 @@ class Answer:
 class Engine:
     """A schema with its kept documents; EngineSchema makes it. `documents.warm(texts)` prepares documents and keeps them for good.
 
-    `compiled=False` completes every value on the ordinary path: slower, with the same bytes.
+    `compiled=False` completes every value on the ordinary path: slower, with the same bytes. `timeout` is in seconds.
     """
 
-    def __init__(self, schema: GraphQLSchema, documents: Documents, presenter: Presenter, *, compiled: bool = True) -> None:
+    def __init__(
+        self,
+        schema: GraphQLSchema,
+        documents: Documents,
+        presenter: Presenter,
+        *,
+        compiled: bool = True,
+        timeout: float | None = None,
+    ) -> None:
         self.schema = schema
         self.documents = documents
         self.presenter = presenter
         self.compiled = compiled
+        self.timeout = timeout
 
     def prepare(self, query: Any, variables: Any, operation_name: Any) -> tuple[Document, Operation]:
         """Return the document and the operation to run. Raises RefusedError with everything that is wrong with the request."""
@@ -67,10 +77,10 @@ class Engine:
         }
 
     async def execute(self, document: Document, operation: Operation, variables: Any, context: Any, root: Any) -> ExecutionResult:
-        """Return the result of a query or mutation; its errors are not presented yet."""
-        arguments = self.arguments(document, operation, variables, context, root)
-        result = execute(**arguments)
-        return result if isinstance(result, ExecutionResult) else await result
+        """Return the result of a query or mutation; its errors are not presented yet. Raises TimeoutError after `timeout` seconds."""
+        async with asyncio.timeout(self.timeout):
+            result = execute(**self.arguments(document, operation, variables, context, root))
+            return result if isinstance(result, ExecutionResult) else await result
 
     def present(self, errors: list[GraphQLError] | None, operation_name: str | None) -> list[GraphQLError] | None:
         """Return the errors as the client sees them."""

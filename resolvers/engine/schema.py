@@ -43,13 +43,14 @@ class EngineSchema(strawberry.Schema):
         log: Log | None = None,
         new_id: Callable[[], str] | None = None,
         compiled: bool = True,
+        timeout: float | None = None,
         scalars: dict[object, Any] | None = None,
     ) -> None:
         config = StrawberryConfig(scalar_map={**scalar_map(), **(scalars or {})}, disable_field_suggestions=not introspection)
         super().__init__(query, mutation, subscription, types=types, config=config, execution_context_class=RowExecutor)
         documents = Documents(self._schema, limits or Limits(), introspection=introspection)
         presenter = Presenter(present, log, new_id or (lambda: uuid4().hex))
-        self.engine = Engine(self._schema, documents, presenter, compiled=compiled)
+        self.engine = Engine(self._schema, documents, presenter, compiled=compiled, timeout=timeout)
 
     async def execute(
         self,
