@@ -8,6 +8,7 @@ from typing import Self
 
 from server.logs import log
 from server.services import Services
+from server.vault_watch import VaultWatch
 from store.feed.retention import prune
 
 _PRUNE_EVERY = 3600.0
@@ -23,6 +24,9 @@ class Background:
     async def __aenter__(self) -> Self:
         if self._services.settings.retention_days:
             self._tasks.append(asyncio.create_task(self._prune(), name="retention"))
+        if self._services.vault is not None:
+            watch = VaultWatch(self._services.vault, self._services.db)
+            self._tasks.append(asyncio.create_task(watch.run(), name="vault watch"))
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

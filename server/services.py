@@ -1,6 +1,5 @@
 """What one process holds open: the database, the bell, the feed, the vault and the counters."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from store import organisations
 from store.bell import Bell
 from store.database import Database
 from store.feed import Feed
+from vault import VaultError
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,25 @@ async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]
 async def _mounted(settings: Settings, db: Database, stack: contextlib.AsyncExitStack) -> Mount | None:
     if settings.vault_root is None:
         return None
-    organisation = settings.vault_organisation or await _only_organisation(db)
-    mount = Mount(settings.vault_root, db, organisation)
-    stack.push_async_callback(asyncio.to_thread, mount.close)
+    organisation = await _bound_organisation(settings, db)
+    try:
+        mount = Mount(settings.vault_root, db, organisation)
+    except VaultError as error:
+        raise SettingsError(f"the settings are not right\n- MUNIMENT_VAULT_ROOT: {error.message}") from error
+    stack.push_async_callback(mount.close)
     return mount
 
 
-async def _only_organisation(db: Database) -> str:
-    found = await organisations.listed(db)
-    if len(found) != 1:
-        raise SettingsError(f"there are {len(found)} organisations: say with MUNIMENT_VAULT_ORGANISATION whose the vault is")
-    organisation: str = found[0].id
-    return organisation
+async def _bound_organisation(settings: Settings, db: Database) -> str:
+    name = "MUNIMENT_VAULT_ORGANISATION"
+    found = [str(organisation.id) for organisation in await organisations.listed(db)]
+    if settings.vault_organisation is None and len(found) != 1:
+        count = "there is no organisation yet" if not found else f"there are {len(found)} organisations"
+        raise SettingsError(f"the settings are not right\n- {name}: {count}; say whose the vault is")
+    bound = settings.vault_organisation or found[0]
+    if bound not in found:
+        raise SettingsError(f"the settings are not right\n- {name}: there is no organisation {bound}")
+    return bound
 
 
 def broadcast_url(settings: Settings, dsn: str) -> str:

@@ -128,6 +128,10 @@ class Database:
         while self._idle:
             await self._idle.pop().close(timeout=5)
 
+    async def apart(self) -> asyncpg.Connection:
+        """A connection of the caller's own, outside the bounded set; the caller closes it. Raises DatabaseUnavailable."""
+        return await connect(self._dsn, statement_timeout=self._timeout)
+
     @contextlib.asynccontextmanager
     async def read(self) -> AsyncIterator[Reader]:
         """A connection for reading; each statement sees what is committed when it starts."""
@@ -207,8 +211,6 @@ async def connect(dsn: str, *, statement_timeout: float = 30.0) -> asyncpg.Conne
                 "application_name": "muniment",
                 "timezone": "UTC",
                 "jit": "off",
-                # The bound from which a where term counts as spelled like a value; the trigram operators take it from here.
-                "pg_trgm.word_similarity_threshold": "0.5",
                 "statement_timeout": str(int(statement_timeout * 1000)),
                 "idle_in_transaction_session_timeout": "60000",
             },

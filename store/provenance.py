@@ -16,6 +16,9 @@ from store.database import Database, Row
 FileKey: TypeAlias = tuple[str, str]
 """A file's id and its display path."""
 
+VAULT_PREFIX = "vault/"
+"""What the paths of a mounted vault's files begin with."""
+
 _END = 2**63 - 1
 _RECORD_ID = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -117,6 +120,8 @@ def _check_paths(paths: Sequence[str]) -> None:
 
 def _asked(path: str, org_id: str) -> tuple[str | int | None, ...]:
     """The path, and what finds the live file at it: kind, owner, key, collection and record number."""
+    if path.startswith(VAULT_PREFIX):
+        return (path, FileKind.VAULT, *[None] * 4)
     parsed = _parsed(path, org_id)
     if parsed is None or parsed.family not in _KINDS:
         return (path, *[None] * 5)
@@ -124,7 +129,7 @@ def _asked(path: str, org_id: str) -> tuple[str | int | None, ...]:
 
 
 def _parsed(path: str, org_id: str) -> Path | None:
-    """A path of the vault, or one that no file ever had, has no live row here but may have changes."""
+    """A path that no file ever had has no live row here but may have changes."""
     try:
         return parse(path, org_id)
     except (NotFound, Unprocessable):

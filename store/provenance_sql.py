@@ -61,6 +61,7 @@ _SAVED = "updated_at, updated_by_kind, updated_by_id, updated_by_name"
 _ARTIFACT = f"""a.id AS file_id, CASE a.kind WHEN 'OBJECT' THEN 'RECORD' ELSE a.kind END AS kind, a.version, a.level, a.owner_id,
     a.collection_id, {_columns("a", _SAVED)}"""
 _TABLE = f"t.id, 'COLLECTION', t.version, NULL, NULL, t.id, {_columns('t', _SAVED)}"
+_VAULT = f"v.display_path, 'VAULT', v.version, NULL, NULL, NULL, {_columns('v', _SAVED)}"
 _TASK = f"g.id, 'TASK', g.task_version, 'AGENT', g.id, NULL, {_columns('g', _SAVED)}"
 
 # A task that nobody has saved yet is no file.
@@ -80,6 +81,9 @@ _FILES_AT_PATHS = f"""SELECT asked.n, asked.path, f.*
         UNION ALL
         SELECT {_TABLE} FROM artifact_collections t
         WHERE asked.kind = 'COLLECTION' AND t.org_id = $1 AND t.name = asked.collection AND t.deleted_at IS NULL
+        UNION ALL
+        SELECT {_VAULT} FROM vault_files v
+        WHERE asked.kind = 'VAULT' AND v.org_id = $1 AND v.display_path = asked.path AND v.digest IS NOT NULL
         UNION ALL
         SELECT {_TASK} FROM agents g WHERE asked.kind = 'TASK' AND g.org_id = $1 AND g.id = asked.owner AND {_LIVE_TASK}
     ) f ON true"""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class VaultChange(NamedTuple):
 
 async def watch(
     root: Path, known: Snapshot | None = None, stop: asyncio.Event | None = None, rescan: float = _RESCAN
-) -> AsyncIterator[list[VaultChange]]:
+) -> AsyncGenerator[list[VaultChange]]:
     """Batches of changes since `known` (None: since now), each record at most once per batch, until `stop` is set.
 
     Events only say where to look: what is told is the difference between two looks, so that none is lost or told twice.

@@ -3,6 +3,7 @@
 from models.tables.artifacts import Artifact, Collection, CollectionAccess, IdempotencyKey, MemoryRevision, TaskRevision
 from models.tables.changes import DepartedAccess, FeedHorizon, FileChange
 from models.tables.directory import Agent, Guild, Membership, Organisation, Run, Schedule, Token, User
+from models.tables.vault import VaultFile
 
 __all__ = [
     "Agent",
@@ -22,4 +23,5 @@ __all__ = [
     "TaskRevision",
     "Token",
     "User",
+    "VaultFile",
 ]

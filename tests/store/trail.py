@@ -16,6 +16,7 @@ _TABLES = (
     "schedules",
     "tokens",
     "users",
+    "vault_files",
 )
 
 
