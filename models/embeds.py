@@ -66,7 +66,7 @@ def markup(path: str) -> str:
 def can_be_embedded(path: str) -> bool:
     """Whether there is markup for this path at all."""
     found = _MARKUP.fullmatch(markup(path))
-    return found is not None and found[1] == path
+    return found is not None and found[1].strip(BLANKS) == path
 
 
 def pieces(text: str) -> Iterator[str | Embed]:

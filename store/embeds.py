@@ -1,4 +1,4 @@
-"""What tasks embed: inlining it, keeping embedded notes where they are, and offering what can be embedded."""
+"""What tasks embed: inlining it, and offering what can be embedded. That embedded notes stay where they are is the notes' own matter."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -6,30 +6,22 @@ from collections.abc import Iterable, Sequence
 from models import embeds
 from models.caller import Caller
 from models.embeds import Foreign, Found, Key, Note, Table
-from models.errors import Conflict, NotFound, Unprocessable
+from models.errors import NotFound, Unprocessable
 from models.limits import DEFAULT_PAGE, EMBED_BYTES, MAX_PAGE, QUERY_CHARACTERS
 from models.paths import Family, Path, parse
 from models.text import check
 from store import access
-from store.database import Database, Reader, Row, Writer
+from store.database import Database, Reader, Row
 from store.notes.columns import DISPLAY_PATH
+from store.notes.rights import agent_reads
 from store.query import contains
 
 # So much text is read at most, in the order of the embeds; markup that shrinks to a name or a mark makes it more than the budget.
 _READ_BYTES = 16 * EMBED_BYTES
-_NAMED_AGENTS = 20
 
 _LIVE_NOTE = "a.org_id = $1 AND a.kind = 'NOTE' AND a.deleted_at IS NULL"
-
-
-def _reads(level: str, owner: str) -> str:
-    """Whether the agent `w`, if there is one, reads the notes of an owner."""
-    return f"""(w.id IS NOT NULL AND CASE {level} WHEN 'AGENT' THEN {owner} = w.id
-        WHEN 'GUILD' THEN w.read_guild AND {owner} = w.guild_id ELSE w.read_org END)"""
-
-
 # An operator's embeds show everything, those in a note that an agent saved last what this agent, `w`, may read just now.
-_READS_NOTE = f"(asked.writer IS NULL OR {_reads('a.level', 'a.owner_id')})"
+_READS_NOTE = f"(asked.writer IS NULL OR {agent_reads('w', 'a.level', 'a.owner_id')})"
 _READS_TABLE = f"(asked.writer IS NULL OR (w.id IS NOT NULL AND {access.effective('w.id', 'w.guild_id')} <> 'NONE'))"
 
 # $1 organisation; then for each embed its writer, level, owner and key, or its table's name; $7 how many bytes of text to read.
@@ -48,19 +40,6 @@ _TARGETS = f"""WITH asked AS (
     SELECT s.n, s.name, CASE WHEN s.before < $7::bigint THEN a.content END AS content,
         CASE WHEN a.updated_by_kind = 'AGENT' THEN a.updated_by_id END AS writer
     FROM summed s LEFT JOIN artifacts a ON a.org_id = $1 AND a.id = s.id"""
-
-_TARGETS_OF_TASK = f"""(SELECT btrim(m[1], '{embeds.BLANKS}') FROM regexp_matches(g.task, '{embeds.PATTERN}', 'g') m)"""
-_TARGETS_OF_NOTE = f"""(SELECT btrim(m[1], '{embeds.BLANKS}') FROM regexp_matches(a.content, '{embeds.PATTERN}', 'g') m)"""
-# $1 organisation, $2 the note's path, $3 the pattern that finds the path in the notes' search text, which is indexed, $4 level, $5 owner.
-_EMBEDDING_AGENTS = f"""WITH carriers AS MATERIALIZED (
-        SELECT {DISPLAY_PATH} AS path FROM artifacts a
-        LEFT JOIN agents w ON w.org_id = $1 AND w.id = a.updated_by_id AND w.deleted_at IS NULL
-        WHERE {_LIVE_NOTE} AND a.search_blob LIKE $3 AND strpos(a.content, $2) > 0 AND $2 IN {_TARGETS_OF_NOTE}
-            AND (a.updated_by_kind <> 'AGENT' OR {_reads("$4::text", "$5::text")}))
-    SELECT g.name FROM agents g
-    WHERE g.org_id = $1 AND g.deleted_at IS NULL AND strpos(g.task, '![[') > 0
-        AND EXISTS (SELECT FROM {_TARGETS_OF_TASK} t(target) WHERE t.target = $2 OR t.target IN (SELECT path FROM carriers))
-    ORDER BY g.name, g.id"""
 
 # $1 organisation, $2 the pattern of the name or null for all, $3 limit.
 _EMBEDDABLE = f"""SELECT display_path, name, kind, '![[' || display_path || ']]' AS markup FROM (
@@ -122,19 +101,6 @@ def _columns(asked: Iterable[tuple[Key, Path]]) -> list[list[str | None]]:
         for (writer, _), path in asked
     ]
     return [list(column) for column in zip(*rows, strict=True)]
-
-
-async def refuse_if_embedded(writer: Writer, org_id: str, path: str) -> None:
-    """Keep a note at its path while a living agent's task shows it, itself or within a note. Raises Conflict naming the agents."""
-    if not embeds.can_be_embedded(path):
-        return
-    note = parse(path, org_id)
-    pattern = contains(unicodedata.normalize("NFC", path))
-    agents = [row.name for row in await writer.rows(_EMBEDDING_AGENTS, org_id, path, pattern, note.level, note.owner_id)]
-    if agents:
-        more = f" and {len(agents) - _NAMED_AGENTS} more" if len(agents) > _NAMED_AGENTS else ""
-        whose = f"the {'task' if len(agents) == 1 else 'tasks'} of {', '.join(agents[:_NAMED_AGENTS])}{more}"
-        raise Conflict(f"{path} is embedded in {whose}; take it out there first", agents=agents[:_NAMED_AGENTS])
 
 
 async def embeddable(db: Database, caller: Caller, query: str | None = None, limit: int = DEFAULT_PAGE) -> list[Row]:

@@ -8,6 +8,7 @@ from store.changes import LAST_VERSION, Change
 from store.database import Database, Row, Writer
 from store.notes import owners
 from store.notes.columns import COLUMNS, search_blob
+from store.notes.embedded import refuse_if_embedded
 from store.notes.families import note_to_move
 from store.notes.reading import ONE
 from store.notes.rights import owner_of, unknown
@@ -27,7 +28,8 @@ async def move(db: Database, caller: Caller, path: str, level: NoteLevel, key: s
     """Move a note to another key or owner, for operators; the note at its new path.
 
     Without `owner_id` a note that stays at its level stays with its owner.
-    Raises NotFound for an unknown note or owner, Unprocessable, Conflict where a note is there already, LimitExceeded.
+    Raises NotFound for an unknown note or owner, Unprocessable, LimitExceeded, Conflict where a note is there already or
+    where agents' tasks embed this one.
     """
     caller.require_operator("noteMove")
     async with db.write() as writer:
@@ -45,6 +47,7 @@ async def _move(writer: Writer, caller: Caller, source: Path, target: Path) -> R
     old = await writer.row(f"{ONE} FOR UPDATE", caller.org_id, source.owner_id, source.key)
     if old is None:
         raise unknown(source.text)
+    await refuse_if_embedded(writer, caller.org_id, source.text)
     if await writer.row(ONE, caller.org_id, target.owner_id, target.key):
         raise Conflict(f"there is a note at {target.text} already; delete it first or choose another key")
     if target.owner_id != source.owner_id:

@@ -7,6 +7,7 @@ from store import changes
 from store.changes import Change
 from store.database import Database, Row, Writer
 from store.notes import owners
+from store.notes.embedded import refuse_if_embedded
 from store.notes.families import note_to_delete
 from store.notes.rights import require_write_at, unknown
 
@@ -18,7 +19,8 @@ _DELETE = """UPDATE artifacts SET deleted_at = $4, version = version + 1
 async def delete(db: Database, caller: Caller, path: str) -> Row:
     """Delete the note at a display path; the change that says so.
 
-    Raises NotFound, Forbidden, or Unprocessable naming the right tool for a path of another family.
+    Raises NotFound, Forbidden, Unprocessable naming the right tool for a path of another family, Conflict naming the agents whose
+    tasks embed the note.
     """
     async with db.write() as writer:
         parsed = await note_to_delete(writer, caller, path)
@@ -35,6 +37,7 @@ async def _delete(writer: Writer, caller: Caller, path: Path) -> Row:
     deleted = await writer.row(_DELETE, caller.org_id, path.owner_id, path.key, at)
     if deleted is None:
         raise unknown(path.text)
+    await refuse_if_embedded(writer, caller.org_id, path.text)
     change = Change(
         kind=FileKind.NOTE,
         operation=FileOperation.DELETE,

@@ -34,6 +34,12 @@ def _reaches(caller: Caller, level: NoteLevel, owner_id: str, *, guild: bool, or
             return org and owner_id == caller.org_id
 
 
+def agent_reads(agent: str, level: str, owner: str) -> str:
+    """The same in SQL for an agent's row: whether it is there and reads the notes of an owner."""
+    return f"""({agent}.id IS NOT NULL AND CASE {level} WHEN 'AGENT' THEN {owner} = {agent}.id
+        WHEN 'GUILD' THEN {agent}.read_guild AND {owner} = {agent}.guild_id ELSE {agent}.read_org END)"""
+
+
 def require_write(caller: Caller, level: NoteLevel, owner_id: str) -> None:
     """Refuse a caller without the binding. Raises Forbidden naming it."""
     if not writes(caller, level, owner_id):
