@@ -55,19 +55,26 @@ async def create(
     db: Database, caller: Caller, *, name: str, purpose: str, columns: Sequence[dict[str, Any]], guild_id: str | None = None
 ) -> Row:
     """A new, empty table. Raises Unprocessable with every problem, Conflict for a taken name, LimitExceeded, Forbidden for agents."""
+    async with db.write() as writer:
+        return await create_in(writer, caller, name=name, purpose=purpose, columns=columns, guild_id=guild_id)
+
+
+async def create_in(
+    writer: Writer, caller: Caller, *, name: str, purpose: str, columns: Sequence[dict[str, Any]], guild_id: str | None = None
+) -> Row:
+    """The same within a transaction; the table is locked."""
     caller.require_operator("creating a collection")
     _require([*_name_faults(name), *_purpose_faults(purpose), *dialect.faults(columns), *_early_renames(columns)])
     facts = _Facts(name, purpose, dialect.parse(columns), guild_id)
-    async with db.write() as writer:
-        await _lock_guild(writer, caller, guild_id)
-        await _require_room(writer, caller)
-        at, collection_id = now(), new_id()
-        path = collection_path(caller.org_id, name)
-        version = await changes.last_version(writer, caller.org_id, path) + 1
-        who = (caller.kind, caller.id, caller.name)
-        await writer.execute(_INSERT, caller.org_id, collection_id, *facts.stored(), version, at, *who)
-        await changes.record(writer, caller, _change(FileOperation.CREATE, collection_id, path, version, at))
-        return await access.locked_id(writer, caller, collection_id)
+    await _lock_guild(writer, caller, guild_id)
+    await _require_room(writer, caller)
+    at, collection_id = now(), new_id()
+    path = collection_path(caller.org_id, name)
+    version = await changes.last_version(writer, caller.org_id, path) + 1
+    who = (caller.kind, caller.id, caller.name)
+    await writer.execute(_INSERT, caller.org_id, collection_id, *facts.stored(), version, at, *who)
+    await changes.record(writer, caller, _change(FileOperation.CREATE, collection_id, path, version, at))
+    return await access.locked_id(writer, caller, collection_id)
 
 
 async def update(
