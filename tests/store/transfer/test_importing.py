@@ -79,7 +79,7 @@ async def test_a_full_table_takes_no_file_that_would_go_beyond(db: Database, wor
     result = await load(db, world, text, progress=seen.append)
     assert result.problems == [
         LineProblem(2, "status", 'expected one of new, contacted, won, lost; got "bad"'),
-        LineProblem(None, None, "collection leads would have 10,002 records; the limit is 10,000"),
+        LineProblem(None, None, "collection leads would have 10,001 records; the limit is 10,000"),
     ]
     assert seen[-1] == RECORDS_PER_COLLECTION
     assert await everything(db) == before
