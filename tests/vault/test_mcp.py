@@ -78,7 +78,7 @@ def test_each_tool_answers(door: Door) -> None:
     [
         ("upsert", {}, "INVALID_ARGUMENTS", "kind is required; body is required"),
         ("upsert", {"kind": "trap", "body": ""}, "INVALID_ARGUMENTS", "body must be a text that is not empty"),
-        ("upsert", {"kind": 1, "body": [], "frontmatter": "x"}, "INVALID_ARGUMENTS", "kind must be a text; body must be a text; frontmatter"),
+        ("upsert", {"kind": 1, "body": [], "frontmatter": "x"}, "INVALID_ARGUMENTS", "kind must be a text; body must be a text; front"),
         ("upsert", {"kind": "trap", "body": "x", SECRET: 1}, "INVALID_ARGUMENTS", "1 unknown argument; upsert takes kind, body, slug"),
         ("upsert", {"kind": SECRET, "body": "x"}, "SECRET_FOUND", "kind holds what looks like a secret"),
         ("upsert", {"kind": "trap", "body": f"x {SECRET}"}, "SECRET_FOUND", "body holds what looks like a secret"),
