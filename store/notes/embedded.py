@@ -23,7 +23,8 @@ _EMBEDDING_AGENTS = f"""WITH carriers AS MATERIALIZED (
             AND (a.updated_by_kind <> 'AGENT' OR {agent_reads("w", "$4::text", "$5::text")}))
     SELECT g.name FROM agents g
     WHERE g.org_id = $1 AND g.deleted_at IS NULL AND strpos(g.task, '![[') > 0
-        AND EXISTS (SELECT FROM {_TARGETS_OF_TASK} t(target) WHERE t.target = $2 OR t.target IN (SELECT path FROM carriers))
+        AND CASE WHEN strpos(g.task, $2) > 0 OR EXISTS (SELECT FROM carriers c WHERE strpos(g.task, c.path) > 0)
+            THEN EXISTS (SELECT FROM {_TARGETS_OF_TASK} t(target) WHERE t.target = $2 OR t.target IN (SELECT path FROM carriers)) END
     ORDER BY g.name, g.id"""
 
 
