@@ -7,7 +7,7 @@ import strawberry
 from strawberry import ID
 from strawberry.scalars import JSON
 
-from models.columns import ColumnDef, load
+from models.columns import load
 from models.kinds import AccessMode, CollectionScope, ColumnType
 from resolvers import directory, grants, provenance, records
 from resolvers.engine import column, embedded, raw_json
@@ -64,8 +64,7 @@ class Collection:
 
     @column(description="Its columns, in order.")
     def columns(self) -> list[Column]:
-        definitions: list[ColumnDef] = load(self.columns)  # type: ignore[arg-type]  # self is the row
-        return definitions
+        return load(self.columns)  # type: ignore[return-value]  # self is the row, and definitions have the fields
 
     record_count: int = field(description="How many live records it holds.")
     created_at: datetime = field(description="When it was created.")
