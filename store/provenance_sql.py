@@ -100,19 +100,14 @@ _FILES_BY_ID = f"""SELECT asked.n, asked.path, f.*
 
 # A live file's change carries its id, since another file may have stood at its path, and its version, since a table that was
 # renamed and named back has records that changed elsewhere in between.
-_ITS_CHANGE = """SELECT c.id FROM file_changes c
-    WHERE c.org_id = $1 AND c.display_path = files.path AND c.file_id = files.file_id ORDER BY c.id DESC LIMIT 1"""
+_ITS_CHANGE = """SELECT c.id FROM file_changes c WHERE c.org_id = $1 AND c.display_path = files.path AND c.file_id = files.file_id
+    AND c.version >= files.version ORDER BY c.id DESC LIMIT 1"""
 _LAST_CHANGE = f"""SELECT c.id FROM ({_at_path(path="files.path", narrowed="true", limit="1")}) c ORDER BY c.id DESC LIMIT 1"""
 
 
 def _latest(files: str, change: str) -> str:
     return f"""WITH files AS MATERIALIZED ({files}),
-    found AS MATERIALIZED (
-        SELECT files.*, c.id AS change_id FROM files LEFT JOIN LATERAL (
-            SELECT c.id FROM file_changes c
-            WHERE c.org_id = $1 AND c.id = ({change}) AND (files.version IS NULL OR c.version >= files.version)
-        ) c ON true
-    )
+    found AS MATERIALIZED (SELECT files.*, ({change}) AS change_id FROM files)
     SELECT n, {COLUMNS} FROM found JOIN file_changes c ON c.org_id = $1 AND c.id = found.change_id
     UNION ALL
     SELECT n, {_FACTS.format(f="found")} FROM found WHERE found.change_id IS NULL AND found.file_id IS NOT NULL

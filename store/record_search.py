@@ -18,12 +18,17 @@ _SEARCH = f"""WITH k AS MATERIALIZED ({access.SELECT} AND {access.effective()} <
     FROM (
         SELECT a.id, {{keys}} FROM artifacts a
         WHERE a.org_id = $1 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL
-            AND a.collection_id = ANY(ARRAY(SELECT k.id FROM k)) AND {{conditions}}
+            AND {{within}} AND {{conditions}}
         ORDER BY {{inner}}, a.id LIMIT {{limit}}
     ) hit
     JOIN artifacts a ON a.org_id = $1 AND a.id = hit.id
     JOIN k ON k.id = a.collection_id
     ORDER BY {{outer}}, a.id"""
+
+_COLLECTION = 3  # the place of $4 among the parameters
+_WITHIN_ALL = "a.collection_id = ANY(ARRAY(SELECT k.id FROM k))"
+# Said outright, so that the planner knows how few records that are; the join with `k` still decides.
+_WITHIN_ONE = "a.collection_id = $4"
 
 
 async def search(
@@ -56,6 +61,7 @@ def _statement(match: Match, limit: int, parameters: Parameters) -> str:
     conditions = " AND ".join(match.conditions(parameters))
     keys = match.best_first(parameters)
     return _SEARCH.format(
+        within=_WITHIN_ALL if parameters.values[_COLLECTION] is None else _WITHIN_ONE,
         conditions=conditions,
         keys=record_order.selected(keys),
         inner=record_order.by(keys),

@@ -1,13 +1,14 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models import columns as dialect
 from models.errors import Problem, Unprocessable
 from store import collections, record_list, where
 from store.database import Database
+from store.terms import common_pieces
 from tests.store.people import PEOPLE, add_people
 from tests.world import World
 
@@ -40,6 +41,10 @@ async def found(db: Database, world: World, terms: Any, collection: str = "peopl
         ("日本語の文", "本語", True),
         ("ab", "b", True),
         ("x", "", True),
+        ("The Albertian league", "albert", True),
+        ("Mr Albretson", "albert", False),
+        ("an alberd", "albert", True),
+        ("an alberd été", "albert", True),
         ("🦊 fox", "🦊", True),
     ],
 )
@@ -212,3 +217,29 @@ def test_any_json_is_read_or_refused_with_reasons(terms: Any) -> None:
     asked = len(terms) if isinstance(terms, dict) else 0
     assert told or len(read.terms) == asked
     assert all(problem.message for problem in told)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("smiht", ["%iht%", "%mih%", "%smi%", "%sm%"]),
+        ("Berlin", ["%ber%", "%erl%", "%lin%", "%rli%"]),
+        ("a", ["%a%"]),
+        ("!?", []),
+        ("café", []),
+    ],
+)
+def test_pieces_are_the_longest_runs_of_which_one_must_be_shared(text: str, pieces: list[str]) -> None:
+    assert common_pieces(text) == pieces
+
+
+WORDS = st.lists(st.text(st.sampled_from("abAB1-"), min_size=1, max_size=9), min_size=1, max_size=4).map(" ".join)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(term=WORDS, values=st.lists(WORDS, min_size=30, max_size=30))
+async def test_what_is_spelled_alike_shares_a_piece(db: Database, term: str, values: list[str]) -> None:
+    statement = """SELECT v FROM unnest($1::text[]) v WHERE word_similarity($2, v) >= 0.5 AND NOT lower(v) LIKE ANY ($3::text[])"""
+    if pieces := common_pieces(term):
+        async with db.read() as reader:
+            assert await reader.rows(statement, values, term, pieces) == []
