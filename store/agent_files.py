@@ -25,8 +25,8 @@ COLUMNS_WITHOUT_CONTENT = _FACTS.format(content="NULL::text")
 LIVE = "a.org_id = $1 AND a.kind = $2 AND a.kind <> 'OBJECT' AND a.deleted_at IS NULL"
 _ONE = f"SELECT {COLUMNS} FROM artifacts a WHERE {LIVE} AND a.owner_id = $3 AND a.key = $4"
 
-_LOCK = """SELECT id, task, task_version, updated_at, updated_by_kind, updated_by_id, updated_by_name
-    FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE"""
+_NAME = "SELECT name FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"
+_LOCK = f"{_NAME} FOR NO KEY UPDATE"
 _CREATE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, version,
         created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name)
     VALUES ($1, $2, $3, 'AGENT', $4, $5, $6, $7, $8, $9, $10, $11, $8, $9, $10, $11) RETURNING {COLUMNS}"""
@@ -70,12 +70,18 @@ def check_request(what: str, content: str, limit: int, expected_version: int | N
     check_size(f"this {what}", content, limit)
 
 
-async def lock(writer: Writer, org_id: str, agent_id: str) -> Row:
-    """The living agent with its task, locked until the transaction ends: the writers of its files wait for each other. Raises NotFound."""
-    found = await writer.row(_LOCK, org_id, agent_id)
+async def name_of(reader: Reader, org_id: str, agent_id: str) -> str:
+    """The name of a living agent. Raises NotFound."""
+    found: str | None = await reader.value(_NAME, org_id, agent_id)
     if found is None:
         raise agents.unknown(agent_id)
     return found
+
+
+async def lock(writer: Writer, org_id: str, agent_id: str) -> None:
+    """Lock a living agent until the transaction ends, so that the writers of its files wait for each other. Raises NotFound."""
+    if await writer.value(_LOCK, org_id, agent_id) is None:
+        raise agents.unknown(agent_id)
 
 
 async def one(reader: Reader, org_id: str, kind: ArtifactKind, agent_id: str, key: str) -> Row | None:

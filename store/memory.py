@@ -7,7 +7,7 @@ from models.errors import NotFound, Unprocessable
 from models.kinds import ArtifactKind, FileOperation
 from models.limits import MEMORY_BYTES
 from models.paths import MEMORY_KEY, Family, Path, agent_path, parse
-from models.text import printable
+from models.text import check, printable
 from store import agent_files
 from store.database import Database, Reader, Row, Writer
 from store.tasks import SAVER
@@ -42,6 +42,18 @@ async def of_agents(db: Database, caller: Caller, agent_ids: Sequence[str]) -> M
     async with db.read() as reader:
         rows = await reader.rows(_OF_AGENTS, caller.org_id, ArtifactKind.MEMORY, agent_files.storable(agent_ids))
     return {row.agent_id: row for row in rows}
+
+
+async def get(db: Database, caller: Caller, agent_id: str) -> Row:
+    """The memory of a living agent. Raises NotFound where there is none, Forbidden for an agent that asks for another's."""
+    check(agentId=agent_id)
+    agent_files.require_own(caller, [agent_id], "memory")
+    async with db.read() as reader:
+        found = await agent_files.one(reader, caller.org_id, ArtifactKind.MEMORY, agent_id, MEMORY_KEY)
+        if found is None:
+            name = await agent_files.name_of(reader, caller.org_id, agent_id)
+            raise NotFound(f"{name} has written no memory yet")
+    return found
 
 
 async def write(db: Database, caller: Caller, content: str, *, agent_id: str | None = None, expected_version: int | None = None) -> Row:

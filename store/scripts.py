@@ -10,14 +10,13 @@ from models.limits import SCRIPT_BYTES
 from models.paths import Family, Path, parse, script_path
 from models.scripts import name_faults
 from models.text import printable
-from store import access, agent_files, agents
+from store import access, agent_files
 from store.changes import LAST_VERSION
 from store.database import Database, Reader, Row
 from store.notes.rights import reads
 
 _OF_AGENTS = f"""FROM artifacts a WHERE {agent_files.LIVE} AND a.owner_id = ANY($3::text[])
     ORDER BY a.owner_id, lower(a.key), a.key"""
-_LIVES = "SELECT 1 FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"
 # A deleted script's row keeps the version of its deletion, so the rows know a path's last version even when old changes are pruned.
 _LAST = f"""SELECT greatest({LAST_VERSION}, (SELECT max(p.version) FROM artifacts p
     WHERE p.org_id = $1 AND p.owner_id = $3 AND p.kind = 'SCRIPT' AND p.key = $4))"""
@@ -58,8 +57,7 @@ async def listed(db: Database, caller: Caller, agent_id: str | None = None, *, c
     found = (await of_agents(db, caller, [owner], content=content)).get(owner, [])
     if not found:
         async with db.read() as reader:
-            if not await reader.value(_LIVES, caller.org_id, owner):
-                raise agents.unknown(owner)
+            await agent_files.name_of(reader, caller.org_id, owner)
     return found
 
 

@@ -26,17 +26,13 @@ async def archive(db: Database, world: World) -> list[tuple[str, int, str]]:
     return [(row.display_path.removeprefix(path_of(world, "history-archive/")), row.version, row.content) for row in rows]
 
 
-async def everything_and_archive(db: Database) -> object:
-    async with db.read() as reader:
-        return await everything(db), await reader.value("SELECT jsonb_agg(m ORDER BY version)::text FROM memory_revisions m")
-
-
 async def test_an_agent_writes_its_own_memory(db: Database, world: World) -> None:
     run = await add_run(db, world.ada)
     written = await memory.write(db, world.ada.in_call(run, "call-1", "memory_write"), "  One.\r\n")
     assert (written.display_path, written.agent_id, written.content, written.version) == (path_of(world), world.ada.id, "  One.\r\n", 1)
     assert (written.updated_by_kind, written.updated_by_id, written.updated_by_name) == ("AGENT", world.ada.id, "Ada")
     assert await memory.of_agents(db, world.ada, [world.ada.id]) == {world.ada.id: written}
+    assert await memory.get(db, world.ada, world.ada.id) == await memory.get(db, world.operator, world.ada.id) == written
     (change,) = await changes_at(db, path_of(world))
     assert (change.kind, change.operation, change.version, change.file_id) == ("MEMORY", "CREATE", 1, written.id)
     assert (change.level, change.owner_id, change.run_id, change.tool_call_id) == ("AGENT", world.ada.id, run, "call-1")
@@ -74,14 +70,14 @@ async def test_expected_versions(db: Database, world: World) -> None:
     assert (await memory.write(db, world.ada, "One.", expected_version=0)).version == 1
     assert (await memory.write(db, world.ada, "Two.", expected_version=1)).version == 2
     ((name, _, _),) = await archive(db, world)
-    before = await everything_and_archive(db)
+    before = await everything(db)
     for stale in (0, 1, 3):
         with pytest.raises(VersionConflict):
             await memory.write(db, world.ada, "Three.", expected_version=stale)
         assert (await memory.write(db, world.ada, "Two.", expected_version=stale)).version == 2
         with pytest.raises(VersionConflict):
             await memory.restore(db, world.operator, path_of(world, f"history-archive/{name}"), expected_version=stale)
-    assert await everything_and_archive(db) == before
+    assert await everything(db) == before
 
 
 async def test_writers_at_once_each_make_a_version(db: Database, world: World) -> None:
@@ -98,7 +94,7 @@ async def test_refusals(db: Database, world: World) -> None:
     await memory.write(db, world.ada, "Two.")
     ((name, _, _),) = await archive(db, world)
     archived = path_of(world, f"history-archive/{name}")
-    before = await everything_and_archive(db)
+    before = await everything(db)
     for error, text, attempt in (
         (Unprocessable, "agentId is for operators", memory.write(db, world.ada, "x", agent_id=world.ada.id)),
         (Unprocessable, "agentId is required", memory.write(db, world.operator, "x")),
@@ -116,12 +112,15 @@ async def test_refusals(db: Database, world: World) -> None:
         (Unprocessable, "must be a version", memory.restore(db, world.operator, archived, expected_version=-1)),
         (Unprocessable, "never deleted", notes.delete(db, world.ada, path_of(world))),
         (NotFound, "unknown note", notes.get(db, world.ada, archived)),
+        (Forbidden, "another agent's memory", memory.get(db, world.bob, world.ada.id)),
+        (NotFound, "unknown agent", memory.get(db, world.stranger, world.ada.id)),
+        (NotFound, "Bob has written no memory yet", memory.get(db, world.operator, world.bob.id)),
         (Forbidden, "another agent's memory", memory.of_agents(db, world.bob, [world.ada.id])),
         (Forbidden, "the memory archive", memory.revisions(db, world.ada, [world.ada.id])),
     ):
         with pytest.raises(error, match=text):
             await attempt
-    assert await everything_and_archive(db) == before
+    assert await everything(db) == before
 
 
 async def test_a_memory_counts_as_one_of_the_agents_artifacts(db: Database, world: World) -> None:
