@@ -82,7 +82,7 @@ async def rebase(db: Database) -> bool:
         if not await reader.value(_MOVED_HERE):
             return False
         needed = await reader.value(_NEEDED)
-    await _spend(db, needed)
+    await spend(db, needed)
     async with db.write() as writer:
         await writer.execute("LOCK TABLE file_changes IN SHARE ROW EXCLUSIVE MODE")
         return await _renumber(writer)
@@ -96,7 +96,7 @@ async def _renumber(writer: Writer) -> bool:
     return True
 
 
-async def _spend(db: Database, needed: int) -> None:
+async def spend(db: Database, needed: int) -> None:
     """Use transaction ids up until this cluster's next one is above those that the changes need."""
     async with db.write_once() as writer:
         while (short := needed + 1 - await writer.value("SELECT pg_snapshot_xmax(pg_current_snapshot())")) > 0:
