@@ -34,6 +34,7 @@ async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]
     async with contextlib.AsyncExitStack() as stack:
         db = await Database(dsn, size=settings.database_connections, statement_timeout=settings.operation_timeout).open()
         stack.push_async_callback(db.close)
+        mount = await _mounted(settings, db)  # wrong settings are told before anything starts
         bell = Bell(broadcast_url(settings, dsn))
         await bell.start()
         stack.push_async_callback(bell.stop)
@@ -44,19 +45,19 @@ async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]
         metrics = Metrics()
         metrics.watch(db, feed)
         rates = Rates(settings.rate_limit, settings.rate_burst)
-        yield Services(settings, db, bell, feed, metrics, rates, await _mounted(settings, db, stack))
+        if mount is not None:
+            stack.push_async_callback(mount.close)
+        yield Services(settings, db, bell, feed, metrics, rates, mount)
 
 
-async def _mounted(settings: Settings, db: Database, stack: contextlib.AsyncExitStack) -> Mount | None:
+async def _mounted(settings: Settings, db: Database) -> Mount | None:
     if settings.vault_root is None:
         return None
     organisation = await _bound_organisation(settings, db)
     try:
-        mount = Mount(settings.vault_root, db, organisation)
+        return Mount(settings.vault_root, db, organisation)
     except VaultError as error:
         raise SettingsError(f"the settings are not right\n- MUNIMENT_VAULT_ROOT: {error.message}") from error
-    stack.push_async_callback(mount.close)
-    return mount
 
 
 async def _bound_organisation(settings: Settings, db: Database) -> str:

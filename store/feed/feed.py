@@ -1,5 +1,4 @@
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Collection
 
 from models.caller import Caller
@@ -47,8 +46,8 @@ class Feed:
             await reader.ended()
         if self._ear is not None:
             self._ear.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._ear
+            # Cancelled in its first moments, it may end with an error of the library that has not registered it yet.
+            await asyncio.gather(self._ear, return_exceptions=True)
             self._ear = None
 
     @property
