@@ -1,38 +1,31 @@
 from typing import Any
 
-from models.errors import Forbidden
-from resolvers.context import Context, Info
+from resolvers.context import Info
 from resolvers.inputs import ID
 from store import embeds, memory, scripts, state, tasks
 from store.database import Row
 
 
-def _private(context: Context, agent_id: str, what: str) -> None:
-    """Let operators and the agent itself pass. Raises Forbidden for another agent."""
-    if context.caller.is_agent and context.caller.id != agent_id:
-        raise Forbidden(f"another agent's {what} is for operators")
-
-
 async def task(root: Row, info: Info) -> Row:
-    _private(info.context, root.id, "task")
+    info.context.operator_or_agent(root.id, "task")
     found: Row = await info.context.load.task.load(root.id)
     return found
 
 
 async def agent_memory(root: Row, info: Info) -> Row | None:
-    _private(info.context, root.id, "memory")
+    info.context.operator_or_agent(root.id, "memory")
     found: Row | None = await info.context.load.memory.load(root.id)
     return found
 
 
 async def agent_scripts(root: Row, info: Info) -> list[Row]:
-    _private(info.context, root.id, "scripts")
+    info.context.operator_or_agent(root.id, "scripts")
     found: list[Row] = await info.context.load.scripts.load(root.id)
     return found
 
 
 async def agent_state(root: Row, info: Info) -> Any:
-    _private(info.context, root.id, "State")
+    info.context.operator_or_agent(root.id, "State")
     return await state.of_agent(info.context.db, info.context.caller, root.id)
 
 

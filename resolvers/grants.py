@@ -18,7 +18,7 @@ async def of_guild(root: Row, info: Info) -> list[Row]:
 
 
 async def of_agent(root: Row, info: Info) -> list[Row]:
-    info.context.operator("an agent's access to tables")
+    info.context.operator_or_agent(root.id, "access to tables")
     found: list[Row] = await info.context.load.access_of_agent.load(root.id)
     return found
 
