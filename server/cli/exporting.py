@@ -1,0 +1,59 @@
+"""What `muniment export` writes of one collection."""
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+import typer
+
+from models.caller import system
+from models.errors import Unprocessable
+from server import runtime
+from server.cli.choosing import organisation
+from server.settings import Settings
+from store import access, transfer
+from store.database import Database
+from store.transfer import Format
+
+
+def export_collection(
+    settings: Settings, collection: str, *, org: str | None, kind: Format | None, facts: bool, output: Path | None
+) -> None:
+    """Write the collection's records to the file, or to stdout; a file is there whole or not at all."""
+    chosen = kind or (transfer.format_of(output.name) if output else None) or Format.JSONL
+
+    async def work(db: Database) -> None:
+        caller = system(await organisation(db, org))
+        async with db.read() as reader:
+            found = await access.for_read(reader, caller, collection)
+            pieces = transfer.export_lines(reader, found, chosen, facts=facts)
+            if output is None:
+                await _to_stdout(pieces)
+            else:
+                await _to_file(pieces, output)
+
+    runtime.run(settings, work)
+    if output is not None:
+        typer.echo(f"{collection} written to {output}", err=True)
+
+
+async def _to_stdout(pieces: AsyncIterator[bytes]) -> None:
+    async for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+async def _to_file(pieces: AsyncIterator[bytes], output: Path) -> None:
+    part = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:  # a command has nothing else to do meanwhile
+            async for piece in pieces:
+                file.write(piece)
+        part.replace(output)
+    except OSError as error:
+        raise Unprocessable(f"cannot write {output}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
