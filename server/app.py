@@ -18,6 +18,7 @@ from server.errors import shown
 from server.graphql import GraphQLDoor
 from server.health import Health
 from server.request_log import RequestLog
+from server.rest import RestDoor
 from server.services import Services, open_services
 from server.sessions import Sessions
 from server.settings import Settings
@@ -65,6 +66,7 @@ def routes(services: Services) -> list[BaseRoute]:
         Route("/", _home),
         Route("/graphql", door, methods=["GET", "POST", "OPTIONS"]),
         WebSocketRoute("/graphql", door),
+        Route("/api/{path:path}", RestDoor(services)),
         Route("/sign-in", sessions.sign_in),
         Route("/sign-out", sessions.sign_out, methods=["POST"]),
         Route("/healthz", health.live),

@@ -1,9 +1,12 @@
 """Reading a request's body within its bound."""
 
+import json
+from typing import Any
+
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
-from models.errors import MunimentError
+from models.errors import MunimentError, Unprocessable
 
 
 class BodyTooLarge(MunimentError):
@@ -38,6 +41,19 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
         parts.append(part)
         if not message.get("more_body", False):
             return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def json_value(text: str | bytes, what: str) -> Any:
+    """The value of a JSON text, integers of any size exact. Raises Unprocessable, which calls the text `what`."""
+    try:
+        return json.loads(text)
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8"
+    except RecursionError:
+        reason = "it nests too deeply"
+    except ValueError as error:
+        reason = str(error)
+    raise Unprocessable(f"{what} is not JSON: {reason}")
 
 
 def require_json(scope: Scope) -> None:
