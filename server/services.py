@@ -1,4 +1,4 @@
-"""What one process holds open: the database, the bell, the feed, the vault and the counters."""
+"""What one process holds open: the database, the bell, the feed, the vault, the counters and the traces."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -8,6 +8,7 @@ from resolvers.mount import Mount
 from server.metrics import Metrics
 from server.rates import Rates
 from server.settings import Settings, SettingsError
+from server.telemetry import Telemetry, open_telemetry
 from store import organisations
 from store.bell import Bell
 from store.database import Database
@@ -26,6 +27,7 @@ class Services:
     metrics: Metrics
     rates: Rates
     vault: Mount | None
+    telemetry: Telemetry | None
 
 
 @contextlib.asynccontextmanager
@@ -35,6 +37,7 @@ async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]
         db = await Database(dsn, size=settings.database_connections, statement_timeout=settings.operation_timeout).open()
         stack.push_async_callback(db.close)
         mount = await _mounted(settings, db)  # wrong settings are told before anything starts
+        telemetry = await stack.enter_async_context(open_telemetry(settings))
         bell = Bell(broadcast_url(settings, dsn))
         await bell.start()
         stack.push_async_callback(bell.stop)
@@ -47,7 +50,7 @@ async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]
         rates = Rates(settings.rate_limit, settings.rate_burst)
         if mount is not None:
             stack.push_async_callback(mount.close)
-        yield Services(settings, db, bell, feed, metrics, rates, mount)
+        yield Services(settings, db, bell, feed, metrics, rates, mount, telemetry)
 
 
 async def _mounted(settings: Settings, db: Database) -> Mount | None:
