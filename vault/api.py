@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +12,7 @@ from vault.config import VaultConfig
 from vault.doctor import Report, SyncReport, examine, repair, sync
 from vault.engine import ChangeHook, Engine
 from vault.errors import InvalidArguments, PathRefused, RecordNotFound
+from vault.files import random_hex
 from vault.paths import check_kind
 from vault.project import check_project_id
 from vault.record import Record
@@ -41,7 +41,7 @@ class Vault:
         on_change: ChangeHook | None = None,
         watched: bool = False,
         clock: Clock = utc_now,
-        random_hex: Callable[[int], str] = secrets.token_hex,
+        random_hex: Callable[[int], str] = random_hex,
         lock_timeout: float = 30.0,
     ) -> None:
         self._engine = Engine(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -33,8 +31,6 @@ if TYPE_CHECKING:  # each is slow to import and not every command needs it
 
 ChangeHook = Callable[[str, str, str, str, str], None]
 
-_log = logging.getLogger("vault")
-
 
 @dataclass(slots=True)
 class Warnings:
@@ -58,7 +54,7 @@ class Engine:
         config: VaultConfig | None = None,
         on_change: ChangeHook | None = None,
         clock: Clock = utc_now,
-        random_hex: Callable[[int], str] = secrets.token_hex,
+        random_hex: Callable[[int], str] = files.random_hex,
         watched: bool = False,
         lock_timeout: float = 30.0,
     ) -> None:
@@ -304,8 +300,10 @@ class Engine:
                 return
             try:
                 self._hook(*event)
-            except Exception:  # noqa: BLE001  a listener's mistake must not undo what has been written
-                _log.exception("the change hook failed for %s", event[2])
+            except Exception:  # a listener's mistake must not undo what has been written
+                import logging
+
+                logging.getLogger("vault").exception("the change hook failed for %s", event[2])
 
     def close(self) -> None:
         """Let go of files."""

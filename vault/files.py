@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 from vault.errors import PathRefused, UpsertFailed
 
 TEMPORARY = ".tmp-"  # a leading dot: such a file is never taken for a record
+
+
+def random_hex(size: int) -> str:
+    """Return `size` random bytes as hexadecimal digits."""
+    return os.urandom(size).hex()  # as secrets.token_hex does, whose module is slow to import
 
 
 def make_folder(root: Path, *parts: str) -> Path:
@@ -33,7 +37,7 @@ def write_atomic(folder: Path, name: str, data: bytes, *, durable: bool = True) 
     `durable=False` leaves out both fsyncs, for what can be made again. The folder is opened without following a link,
     and everything happens relative to it. Raises UpsertFailed; the old file is whole then.
     """
-    temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+    temporary = f"{TEMPORARY}{random_hex(8)}"
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:

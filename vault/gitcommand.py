@@ -3,11 +3,14 @@
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault.errors import GitFailed
+
+if TYPE_CHECKING:
+    import subprocess
 
 TIMEOUT = 30.0  # seconds
 _GRACE = 2.0  # seconds in which a terminated git removes its lock files
@@ -24,6 +27,8 @@ _PASSWORD = re.compile(r"(://)[^\s/@]{1,300}@")
 
 def run_git(args: Sequence[str], cwd: Path, *, stdin: str = "", timeout: float = TIMEOUT) -> str:
     """What git printed. Raises GitFailed with git's own reason, passwords in addresses masked; git's children end too."""
+    import subprocess
+
     command = ["git", *_SAFE, *args]
     try:
         process = subprocess.Popen(  # noqa: S603 - a list, never a shell
@@ -76,6 +81,8 @@ def _reason(output: bytes) -> str:
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """Ends the whole group: first so that git can clean up its lock files, then for good."""
+    import subprocess
+
     for sig in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sig)

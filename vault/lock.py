@@ -4,7 +4,6 @@ Two stages: a gate in memory decides between the threads and tasks of this proce
 between processes. The kernel frees its lock when the holder dies, so none is ever stale.
 """
 
-import asyncio
 import contextlib
 import json
 import os
@@ -14,11 +13,14 @@ import threading
 import time
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from filelock import FileLock, Timeout
 
 from vault.errors import LockTimeout, PathRefused
+
+if TYPE_CHECKING:
+    import asyncio
 
 LOCK_FILE = ".memo.lock"
 HOLDER_FILE = ".memo.lock.holder"
@@ -52,6 +54,8 @@ class VaultLock:
         self._gate().leave(_owner())
 
     async def __aenter__(self) -> Self:
+        import asyncio
+
         gate, owner = self._gate(), _owner()
         deadline = time.monotonic() + self._timeout
         while not gate.enter(owner, deadline, wait=False):
@@ -183,10 +187,14 @@ class _Gate:
 
 
 def _task() -> "asyncio.Task[object] | None":
-    try:
-        return asyncio.current_task()
-    except RuntimeError:  # no event loop runs in this thread
+    loops = sys.modules.get("asyncio")  # slow to import, and not there without somebody who runs a loop
+    if loops is None:
         return None
+    try:
+        task: asyncio.Task[object] | None = loops.current_task()
+    except (RuntimeError, AttributeError):  # no event loop runs in this thread; another thread is just importing it
+        return None
+    return task
 
 
 def _owner() -> Hashable:

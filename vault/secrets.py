@@ -7,6 +7,7 @@ time, and none can be switched off by the text. Placeholders in documentation ar
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from vault.errors import SecretFound
 
@@ -19,17 +20,29 @@ class Finding:
     where: str
 
 
+class _Expression:
+    """A regular expression, compiled when it is first needed: a call meets few of them."""
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source, self._flags = source, flags
+
+    @cached_property
+    def now(self) -> re.Pattern[str]:
+        """The compiled expression."""
+        return re.compile(self._source, self._flags)
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """`hints`: lower-case pieces, one of which any match holds. The groups value, bare and password may be placeholders."""
 
     kind: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: _Expression
 
 
 def _rule(kind: str, hints: str, pattern: str) -> _Rule:
-    return _Rule(kind, tuple(hints.split()), re.compile(pattern))
+    return _Rule(kind, tuple(hints.split()), _Expression(pattern))
 
 
 _START = r"(?<![A-Za-z0-9])"
@@ -77,7 +90,7 @@ _RULES = (
     _rule("password in a URL", "://", r"://[^\s/?#:@\"'<>`]{0,256}:(?P<password>[^\s/?#@\"'<>`]{1,256})@[\w\[]"),
 )
 
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = _Expression(
     _ASSIGNED
     + r"(?:[rbuf]{0,2}(?P<quote>[\"'`])(?P<value>[^\s\"'`]{16,512})(?P=quote)"
     + r"|(?P<bare>[A-Za-z0-9+/=_.~!@#%^&*-]{16,512}+)(?![A-Za-z0-9(\[{<$:]))"
@@ -86,15 +99,15 @@ _ASSIGNMENT = re.compile(
 _STEMS = ("passw", "passphrase", "pwd", "secret", "token", "api", "access", "private", "account", "auth", "credential")
 
 # What stands in documentation instead of a value: a template, a mask, or a word that says so.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = _Expression(
     r"[<>{}]|\$\(|^\$|^%|\*{3}|\.{3}|…|[xX]{6}|://"
     r"|(?:^|[-_.])(?:your?|my|example|sample|placeholder|change(?:me)?|replace(?:me)?|dummy|fake|redacted|insert|here|test(?:ing)?)(?:$|[-_.])",
     re.IGNORECASE,
 )
-_NAMES = re.compile(r"[~./@]{0,3}[A-Za-z_]+(?:[-./:_][A-Za-z_]+)*[/.]?")
-_TEMPLATE = re.compile(r"^[$%{<\[(*.x]|\*{3}|\.{3}|\$\{|\{\{", re.IGNORECASE)
-_KEY = re.compile(_KEYWORD)
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,31}")
+_NAMES = _Expression(r"[~./@]{0,3}[A-Za-z_]+(?:[-./:_][A-Za-z_]+)*[/.]?")
+_TEMPLATE = _Expression(r"^[$%{<\[(*.x]|\*{3}|\.{3}|\$\{|\{\{", re.IGNORECASE)
+_KEY = _Expression(_KEYWORD)
+_PLAIN_KEY = _Expression(r"[A-Za-z_][A-Za-z0-9_-]{0,31}")
 _SHORTEST = 16
 _SHORTEST_PIECE = 6
 
@@ -119,7 +132,7 @@ def kinds_in(text: str) -> Iterator[str]:
     """The kinds of credentials that a text holds, once per rule."""
     lowered = text.lower()
     for rule in _RULES:
-        if any(hint in lowered for hint in rule.hints) and any(_is_real(match) for match in rule.pattern.finditer(text)):
+        if any(hint in lowered for hint in rule.hints) and any(_is_real(match) for match in rule.pattern.now.finditer(text)):
             yield rule.kind
     if any(_is_real(match) for match in _assignments(text, lowered)):
         yield "assigned secret"
@@ -127,12 +140,12 @@ def kinds_in(text: str) -> Iterator[str]:
 
 def _assignments(text: str, lowered: str) -> Iterator[re.Match[str]]:
     if len(lowered) != len(text):  # a few letters change their length in lower case, so that positions differ
-        yield from _ASSIGNMENT.finditer(text)
+        yield from _ASSIGNMENT.now.finditer(text)
         return
     for stem in _STEMS:
         at = lowered.find(stem)
         while at >= 0:
-            match = _ASSIGNMENT.match(text, at)
+            match = _ASSIGNMENT.now.match(text, at)
             if match:
                 yield match
             at = lowered.find(stem, at + len(stem))
@@ -141,7 +154,7 @@ def _assignments(text: str, lowered: str) -> Iterator[re.Match[str]]:
 def _is_real(match: re.Match[str]) -> bool:
     groups = match.groupdict()
     if (password := groups.get("password")) is not None:
-        return _TEMPLATE.search(password) is None
+        return _TEMPLATE.now.search(password) is None
     if (bare := groups.get("bare")) is not None:
         return _looks_random(bare)
     return (value := groups.get("value")) is None or _looks_assigned(value)
@@ -149,15 +162,15 @@ def _is_real(match: re.Match[str]) -> bool:
 
 def _looks_assigned(value: str) -> bool:
     """A quoted value counts unless it is a placeholder or a name (of a variable, a file, a header)."""
-    if _PLACEHOLDER.search(value):
+    if _PLACEHOLDER.now.search(value):
         return False
-    name = _NAMES.fullmatch(value) is not None and re.search(r"[./:_]", value) is not None
+    name = _NAMES.now.fullmatch(value) is not None and re.search(r"[./:_]", value) is not None
     return not name
 
 
 def _looks_random(value: str) -> bool:
     """A value without quotes may be code or prose: it counts if a piece of it mixes letters and digits."""
-    if _PLACEHOLDER.search(value):
+    if _PLACEHOLDER.now.search(value):
         return False
     pieces = re.split(r"[-_./=]", value)
     return any(
@@ -195,8 +208,8 @@ def _children(item: object, where: str, named: bool) -> Iterator[tuple[object, s
         text = _text(key)
         yield text, where, False
         # A key is shown only if it is short and cannot be a credential itself.
-        shown = f"{where}.{text}" if _PLAIN_KEY.fullmatch(text) and not any(kinds_in(text)) else where
-        yield child, shown, _KEY.search(text) is not None
+        shown = f"{where}.{text}" if _PLAIN_KEY.now.fullmatch(text) and not any(kinds_in(text)) else where
+        yield child, shown, _KEY.now.search(text) is not None
 
 
 def _text(item: object) -> str:

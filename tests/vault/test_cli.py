@@ -92,7 +92,7 @@ def test_people_read_pleasant_lines(memo: Memo) -> None:
     assert memo("get", "utc", "--project-id", "p").stdout.endswith("\n\nEverywhere, always.\n")
     assert memo("view", "decisions", "--project-id", "p").stdout.startswith("# Decisions: p\n")
     assert memo("projects").stdout == "p\n"
-    assert memo("doctor").stdout == "1 records in 1 projects\nAll is well.\n"
+    assert memo("doctor").stdout == "1 record in 1 project\nAll is well.\n"
     assert memo("sync").stdout == "Everything was up to date.\n"
     refused = memo("get", "nobody", "--project-id", "p")
     assert (refused.returncode, refused.stdout, refused.stderr) == (
@@ -146,11 +146,21 @@ def test_help_has_examples_and_completion(memo: Memo) -> None:
     for verb in ("upsert", "get", "append", "forget", "search", "list", "feedback", "gc", "sync", "doctor", "mcp"):
         done = memo(verb, "--help")
         assert (done.returncode, "Example" in done.stdout) == (0, True)
-    assert "--install-completion" in memo("--help").stdout
 
 
-def test_starting_loads_nothing_heavy() -> None:
-    heavy = "mcp pydantic rich ruamel starlette watchfiles sqlmodel pathspec asyncio filelock"
-    check = f"import sys; from vault.cli import app, upkeep; import vault; print([n for n in {heavy.split()!r} if n in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", check], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def test_a_wrong_verb_is_answered_with_the_nearest(memo: Memo) -> None:
+    assert "no such verb: 'lst'; did you mean list?" in memo("lst").stderr
+
+
+def test_words_of_a_query_need_no_quotes(memo: Memo) -> None:
+    memo.json("upsert", "--kind", "spec", "--slug", "x", "--body", "pools leak")
+    assert [hit["record"]["id"] for hit in memo.json("search", "leak", "pools")["hits"]] == ["x"]
+
+
+def test_a_terminal_is_shown_what_it_would_obey(memo: Memo) -> None:
+    memo.json("upsert", "--kind", "spec", "--slug", "x", "--title", "a\x1b[2Jb", "--body", "one\x1b]0;owned\x07\ntwo\u202e")
+    for verb in (("get", "x"), ("list",), ("search", "one")):
+        shown = memo(*verb, "--project-id", "p").stdout
+        assert "a\\x1b[2Jb" in shown
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    assert memo.json("get", "x")["body"] == "one\x1b]0;owned\x07\ntwo\u202e"

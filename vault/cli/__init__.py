@@ -1,4 +1,4 @@
-"""The command `memo`. Each verb imports what it needs, so that `memo --help` and completion answer at once."""
+"""The command `memo`. Each verb is loaded when it is called, so that `memo --help` and completion answer at once."""
 
 from vault.cli.app import main
 

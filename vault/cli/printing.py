@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 if TYPE_CHECKING:
     from vault.doctor import Report, SyncReport
@@ -13,7 +14,19 @@ if TYPE_CHECKING:
     from vault.record import Record
     from vault.retire import Collected
 
+# What a terminal would obey instead of show: a record written by somebody else must not paint, type or hide there.
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _SHOWN = ("severity", "layer", "module", "tags", "pathPatterns", "supersedes", "occurrences", "hits", "expires_at", "links")
+
+
+def plain(text: str) -> str:
+    """Return the text with control characters made visible; line breaks and tabs stay."""
+    return _COMMANDS.sub(lambda found: f"\\x{ord(found.group()):02x}", text.replace("\r\n", "\n"))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 record`, `2 records`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def heading(record: Record) -> str:
@@ -22,14 +35,14 @@ def heading(record: Record) -> str:
     marks += ["expired"] if record.expired else []
     marks += ["stale"] if record.stale else []
     suffix = f"  [{', '.join(marks)}]" if marks else ""
-    return f"{typer.style(record.id, bold=True)}  {record.kind}  {record.title}{typer.style(suffix, fg='yellow')}"
+    return f"{click.style(plain(record.id), bold=True)}  {record.kind}  {plain(record.title)}{click.style(suffix, fg='yellow')}"
 
 
 def whole(record: Record) -> str:
     """Return a record with its main facts and its body."""
     facts = [f"{record.display_path}", f"created {record.created}  updated {record.updated}"]
     facts += [f"{key}: {_value(record.frontmatter[key])}" for key in _SHOWN if record.frontmatter.get(key) not in (None, [], "")]
-    return "\n".join([heading(record), *(typer.style(fact, dim=True) for fact in facts), "", record.body])
+    return "\n".join([heading(record), *(click.style(plain(fact), dim=True) for fact in facts), "", plain(record.body)])
 
 
 def _value(value: Any) -> str:
@@ -48,20 +61,20 @@ def listing(records: Sequence[Record], project: str) -> str:
 
 def _row(record: Record, id_width: int, kind_width: int) -> str:
     state = "expired" if record.expired else "stale" if record.stale else record.status
-    name = typer.style(record.id.ljust(id_width), bold=True)
-    return f"{record.updated[:10]}  {record.kind:<{kind_width}}  {name}  {state:<10}  {record.title}"
+    name = click.style(plain(record.id).ljust(id_width), bold=True)
+    return f"{record.updated[:10]}  {record.kind:<{kind_width}}  {name}  {state:<10}  {plain(record.title)}"
 
 
 def hits(found: Sequence[SearchHit], query: str) -> str:
     """Return the hits with their snippets."""
     if not found:
         return f"Nothing found for {query!r}."
-    return "\n\n".join(f"{heading(hit.record)}\n  {' '.join(hit.snippet.split())}" for hit in found)
+    return "\n\n".join(f"{heading(hit.record)}\n  {plain(' '.join(hit.snippet.split()))}" for hit in found)
 
 
 def written(verb: str, record: Record) -> str:
     """Return one line about a write."""
-    return f"{typer.style(verb, fg='green')} {record.kind} {typer.style(record.id, bold=True)}  ({record.display_path})"
+    return f"{click.style(verb, fg='green')} {record.kind} {click.style(plain(record.id), bold=True)}  ({record.display_path})"
 
 
 def collected(found: Sequence[Collected], *, dry_run: bool) -> str:
@@ -69,15 +82,15 @@ def collected(found: Sequence[Collected], *, dry_run: bool) -> str:
     if not found:
         return "Nothing has expired."
     lead = "Would be " if dry_run else ""
-    return "\n".join(f"{lead}{entry.action}: {entry.kind} {entry.id}  ({entry.path})" for entry in found)
+    return "\n".join(f"{lead}{entry.action}: {entry.kind} {plain(entry.id)}  ({entry.path})" for entry in found)
 
 
 def examined(report: Report) -> str:
     """Return a check's findings."""
-    lines = [f"{report.records} records in {report.projects} projects"]
+    lines = [f"{counted(report.records, 'record')} in {counted(report.projects, 'project')}"]
     lines += [f"repaired: {text}" for text in report.repaired]
-    lines += [f"{typer.style(problem.type, fg='red')}  {problem.path}\n  {problem.message}" for problem in report.problems]
-    return "\n".join([*lines, typer.style("All is well.", fg="green") if report.ok else f"{len(report.problems)} problems"])
+    lines += [f"{click.style(problem.type, fg='red')}  {plain(problem.path)}\n  {plain(problem.message)}" for problem in report.problems]
+    return "\n".join([*lines, click.style("All is well.", fg="green") if report.ok else counted(len(report.problems), "problem")])
 
 
 def synced(report: SyncReport) -> str:

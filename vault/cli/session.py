@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+import click
 
 if TYPE_CHECKING:
     from vault.api import Vault
@@ -28,9 +28,11 @@ class Session:
     root: Path | None = None
     project_id: str | None = None
 
-    def with_options(self, *, as_json: bool, cwd: Path | None, root: Path | None, project_id: str | None = None) -> Session:
-        """Return the session of a verb with its own options."""
-        return Session(self.as_json or as_json, cwd or self.cwd, root or self.root, project_id)
+    def below(
+        self, *, as_json: bool | None = None, cwd: Path | None = None, vault_root: Path | None = None, project_id: str | None = None
+    ) -> Session:
+        """Return the session of a verb, whose own options win."""
+        return Session(self.as_json or bool(as_json), cwd or self.cwd, vault_root or self.root, project_id)
 
     @cached_property
     def vault(self) -> Vault:
@@ -60,25 +62,31 @@ class Session:
             yield
         except VaultError as error:
             self.refuse(error.code, error.message)
-        except PermissionError as error:
-            self.refuse("VAULT_ERROR", f"{error.filename}: {error.strerror}")
+        except BrokenPipeError:
+            raise  # whoever read the answer has seen enough
+        except OSError as error:
+            self.refuse("VAULT_ERROR", f"{error.filename or 'the file system'}: {error.strerror or type(error).__name__}")
 
     def refuse(self, code: str, message: str) -> NoReturn:
         """Print why nothing was done and exit with 1."""
         if self.as_json:
-            typer.echo(dumps({"code": code, "message": message}))
+            click.echo(dumps({"code": code, "message": message}))
         else:
-            typer.echo(typer.style(f"{code}: ", fg="red", bold=True) + message, err=True)
-        raise typer.Exit(1)
+            from vault.cli.printing import plain
+
+            click.echo(click.style(f"{code}: ", fg="red", bold=True) + plain(message), err=True)
+        raise click.exceptions.Exit(1)
 
     def answer(self, value: Any, human: Callable[[], str]) -> None:
         """Print the answer, as JSON or for people."""
-        typer.echo(dumps(value) if self.as_json else human())
+        click.echo(dumps(value) if self.as_json else human())
 
     def warn(self, texts: tuple[str, ...]) -> None:
         """Print what went wrong beside the write; with --json the answer holds it."""
         for text in texts if not self.as_json else ():
-            typer.echo(typer.style("warning: ", fg="yellow") + text, err=True)
+            from vault.cli.printing import plain
+
+            click.echo(click.style("warning: ", fg="yellow") + plain(text), err=True)
 
 
 def dumps(value: Any) -> str:
@@ -91,7 +99,7 @@ def text_or_stdin(value: str | None, option: str) -> str:
     if value is not None and value != "-":
         return value
     if value is None and sys.stdin.isatty():
-        raise typer.BadParameter(f"give {option} TEXT, or pipe the text in")
+        raise click.UsageError(f"give {option} TEXT, or pipe the text in")
     from vault.errors import InvalidArguments
 
     try:
@@ -115,11 +123,11 @@ def json_object(text: str | None, option: str) -> dict[str, Any]:
     return value
 
 
-def one_id(argument: str | None, option: str | None, kind: str | None, slug: str | None) -> str | None:
-    """Return the id that was given, as an argument or an option. Raises a usage error without id and without kind and slug."""
-    if argument is not None and option is not None and argument != option:
-        raise typer.BadParameter("give the id once")
-    found = argument if argument is not None else option
+def one_id(record_id: str | None, id_option: str | None, kind: str | None, slug: str | None) -> tuple[str | None, str | None, str | None]:
+    """Return id, kind and slug, the id as an argument or an option. Raises a usage error without id and without kind and slug."""
+    if record_id is not None and id_option is not None and record_id != id_option:
+        raise click.UsageError("give the id once")
+    found = record_id if record_id is not None else id_option
     if found is None and (kind is None or slug is None):
-        raise typer.BadParameter("give an ID, or both --kind and --slug")
-    return found
+        raise click.UsageError("give an ID, or both --kind and --slug")
+    return found, kind, slug

@@ -9,8 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from filelock import FileLock, Timeout
-
 from vault.errors import IndexFailed
 from vault.index import sql, tables
 from vault.index.entry import Hit, IndexEntry, SearchFilters
@@ -159,6 +157,8 @@ class Index:
             return True
 
     def _recreate(self, broken: Callable[[], bool]) -> None:
+        from filelock import FileLock, Timeout
+
         try:
             with FileLock(f"{self._path}.lock", timeout=_BUSY, fallback_to_soft=False):
                 if broken():

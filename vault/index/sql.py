@@ -4,12 +4,14 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-
-from pathspec import PathSpec
-from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
+from typing import TYPE_CHECKING
 
 from vault.index.entry import SearchFilters
 from vault.index.query import AnyOf, Node, Query, Term
+
+if TYPE_CHECKING:
+    from pathspec import PathSpec
+    from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
 
 GRAM = 3  # characters: the trigram table knows nothing shorter
 _COLUMNS = ("title", "name", "tags", "body")
@@ -82,6 +84,9 @@ def covers(patterns_json: str, path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _spec(patterns: tuple[str, ...]) -> "PathSpec[GitIgnoreBasicPattern]":
+    from pathspec import PathSpec
+    from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
+
     compiled = []
     for pattern in patterns:
         try:
