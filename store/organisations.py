@@ -8,6 +8,7 @@ from store.database import Database, Row, Writer
 
 _COLUMNS = "org_id AS id, name, created_at"
 _CREATE = f"INSERT INTO organisations (org_id, name, created_at) VALUES ($1, $2, $3) RETURNING {_COLUMNS}"
+_RENAME = f"UPDATE organisations SET name = $2 WHERE org_id = $1 RETURNING {_COLUMNS}"
 _GET = f"SELECT {_COLUMNS} FROM organisations WHERE org_id = $1"
 _LISTED = f"SELECT {_COLUMNS} FROM organisations ORDER BY created_at, org_id"
 
@@ -23,6 +24,16 @@ async def create(db: Database, name: str) -> Row:
     check_name("an organisation", name, NAME_CHARACTERS)
     async with db.write() as writer:
         return await _one(writer, _CREATE, new_id(), name, now())
+
+
+async def rename(db: Database, org_id: str, name: str) -> Row:
+    """The organisation under another name. Raises Unprocessable for a name that is none, NotFound."""
+    check_name("an organisation", name, NAME_CHARACTERS)
+    async with db.write() as writer:
+        found = await writer.row(_RENAME, org_id, name)
+    if found is None:
+        raise NotFound(f"unknown organisation {printable(org_id)[:200]}")
+    return found
 
 
 async def get(db: Database, org_id: str) -> Row:
