@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import asyncpg
@@ -34,19 +35,36 @@ class DatabaseUnavailable(Exception):
     """The database cannot be reached, or did not answer in time."""
 
 
-@contextlib.contextmanager
-def refusals() -> Iterator[None]:
-    """Turn the driver's errors that a request caused into ours; others pass."""
+_CAUSED_BY_REQUEST = (
+    asyncpg.UniqueViolationError,
+    asyncpg.CharacterNotInRepertoireError,
+    asyncpg.UntranslatableCharacterError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.PostgresConnectionError,
+    OSError,
+)
+
+
+def _refusal(error: Exception) -> Exception:
+    """What one of the driver's errors means to whoever asked; the error itself where it means nothing to them."""
+    match error:
+        case asyncpg.UniqueViolationError():
+            message = _REFUSALS.get(error.constraint_name or "")
+            return Conflict(message) if message else error
+        case asyncpg.CharacterNotInRepertoireError() | asyncpg.UntranslatableCharacterError():
+            return Unprocessable("the text holds a character that cannot be stored")
+    return DatabaseUnavailable("the database does not answer")
+
+
+async def _answer(call: Awaitable[Any]) -> Any:
+    """What the driver answers. Raises our error for one of the driver's that a request caused; others pass."""
     try:
-        yield
-    except asyncpg.UniqueViolationError as error:
-        if message := _REFUSALS.get(error.constraint_name or ""):
-            raise Conflict(message) from error
-        raise
-    except (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError) as error:
-        raise Unprocessable("the text holds a character that cannot be stored") from error
-    except (asyncpg.CannotConnectNowError, asyncpg.TooManyConnectionsError, asyncpg.PostgresConnectionError, OSError) as error:
-        raise DatabaseUnavailable("the database does not answer") from error
+        return await call
+    except _CAUSED_BY_REQUEST as error:
+        if (refusal := _refusal(error)) is error:
+            raise
+        raise refusal from error
 
 
 class Reader:
@@ -57,24 +75,26 @@ class Reader:
 
     async def rows(self, statement: str, *arguments: Any) -> list[Row]:
         """Every row of the answer."""
-        with refusals():
-            found: list[Row] = await self._connection.fetch(statement, *arguments)
-            return found
+        found: list[Row] = await _answer(self._connection.fetch(statement, *arguments))
+        return found
 
     async def row(self, statement: str, *arguments: Any) -> Row | None:
         """The first row of the answer, if any."""
-        with refusals():
-            found: Row | None = await self._connection.fetchrow(statement, *arguments)
-            return found
+        found: Row | None = await _answer(self._connection.fetchrow(statement, *arguments))
+        return found
 
     async def value(self, statement: str, *arguments: Any) -> Any:
         """The first column of the first row, or None."""
-        with refusals():
-            return await self._connection.fetchval(statement, *arguments)
+        return await _answer(self._connection.fetchval(statement, *arguments))
+
+    def transaction(self, **options: Any) -> AbstractAsyncContextManager[None]:
+        """A transaction on the connection, for the length of a block."""
+        started: AbstractAsyncContextManager[None] = self._connection.transaction(**options)
+        return started
 
     async def stream(self, statement: str, *arguments: Any, batch: int = 500) -> AsyncIterator[Row]:
         """The rows of a long answer, fetched in batches, as of one moment."""
-        async with self._connection.transaction(isolation="repeatable_read", readonly=True):
+        async with self.transaction(isolation="repeatable_read", readonly=True):
             async for row in self._connection.cursor(statement, *arguments, prefetch=batch):
                 yield row
 
@@ -88,15 +108,49 @@ class Writer(Reader):
 
     async def execute(self, statement: str, *arguments: Any) -> int:
         """Run a statement; the number of rows that it touched."""
-        with refusals():
-            status: str = await self._connection.execute(statement, *arguments)
+        status: str = await _answer(self._connection.execute(statement, *arguments))
         count = status.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
     async def execute_many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Run a statement once for each row of arguments, in one exchange."""
-        with refusals():
-            await self._connection.executemany(statement, rows)
+        await _answer(self._connection.executemany(statement, rows))
+
+
+class _Borrowed:
+    """A connection of the set for the length of a block. A class, since a generator would cost as much as a small statement."""
+
+    __slots__ = ("_connection", "_db")
+
+    def __init__(self, db: "Database") -> None:
+        self._db = db
+
+    async def _take(self) -> asyncpg.Connection:
+        self._connection = await self._db.take()
+        return self._connection
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        self._db.give_back(self._connection)
+
+
+class _Reading(_Borrowed):
+    __slots__ = ()
+
+    async def __aenter__(self) -> Reader:
+        return Reader(await self._take())
+
+
+class _WritingOnce(_Borrowed):
+    __slots__ = ("_writer",)
+
+    async def __aenter__(self) -> Writer:
+        self._writer = Writer(await self._take())
+        return self._writer
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        self._db.give_back(self._connection)
+        if kind is None:
+            self._db.committed(self._writer)
 
 
 class Database:
@@ -132,63 +186,51 @@ class Database:
         """A connection of the caller's own, outside the bounded set; the caller closes it. Raises DatabaseUnavailable."""
         return await connect(self._dsn, statement_timeout=self._timeout)
 
-    @contextlib.asynccontextmanager
-    async def read(self) -> AsyncIterator[Reader]:
+    def read(self) -> AbstractAsyncContextManager[Reader]:
         """A connection for reading; each statement sees what is committed when it starts."""
-        async with self._connection() as connection:
-            yield Reader(connection)
+        return _Reading(self)
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Reader]:
         """A connection for reading whose statements all see the same moment."""
-        async with self._connection() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
-            yield Reader(connection)
+        async with self.read() as reader, reader.transaction(isolation="repeatable_read", readonly=True):
+            yield reader
 
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Writer]:
         """A transaction: committed when the block ends, rolled back when it raises."""
-        async with self._connection() as connection:
-            writer = Writer(connection)
-            async with connection.transaction():
-                yield writer
-        self._committed(writer)
-
-    @contextlib.asynccontextmanager
-    async def write_once(self) -> AsyncIterator[Writer]:
-        """A connection for one statement that is its own transaction: two exchanges with the database less than `write`."""
-        async with self._connection() as connection:
-            writer = Writer(connection)
+        async with self.write_once() as writer, writer.transaction():
             yield writer
-        self._committed(writer)
 
-    def _committed(self, writer: Writer) -> None:
+    def write_once(self) -> AbstractAsyncContextManager[Writer]:
+        """A connection for one statement that is its own transaction: two exchanges with the database less than `write`."""
+        return _WritingOnce(self)
+
+    def committed(self, writer: Writer) -> None:
+        """Tell of what a writer has committed."""
         if writer.touched:
             self.after_commit(writer.touched)
 
-    @contextlib.asynccontextmanager
-    async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
+    async def take(self) -> asyncpg.Connection:
+        """A connection of the set, for `give_back`; waits while all are busy. Raises DatabaseUnavailable."""
         self._waiting += 1
         try:
             await self._room.acquire()
         finally:
             self._waiting -= 1
         try:
-            connection = await self._take()
-            try:
-                yield connection
-            finally:
-                await self._give_back(connection)
-        finally:
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.is_closed():
+                    return connection
+            return await connect(self._dsn, statement_timeout=self._timeout)
+        except BaseException:
             self._room.release()
+            raise
 
-    async def _take(self) -> asyncpg.Connection:
-        while self._idle:
-            connection = self._idle.pop()
-            if not connection.is_closed():
-                return connection
-        return await connect(self._dsn, statement_timeout=self._timeout)
-
-    async def _give_back(self, connection: asyncpg.Connection) -> None:
+    def give_back(self, connection: asyncpg.Connection) -> None:
+        """Take a connection back into the set."""
+        self._room.release()
         if connection.is_closed():
             return
         if connection.is_in_transaction() or len(self._idle) >= self._size:
