@@ -2,18 +2,36 @@
 
 import logging
 import sys
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, TextIO
 
+import orjson
 import structlog
 
 from server.settings import Settings
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger("muniment")
+_logger = logging.getLogger("muniment")
+_as_json = False
+_LINE = orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """Writes to what stderr is at that moment, since it may be replaced while the process runs."""
+
+    @property
+    def stream(self) -> TextIO:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, _stream: TextIO) -> None:
+        """Nothing is kept."""
 
 
 def configure(settings: Settings) -> None:
     """Send every log line, the libraries' too, to stderr in the form that the settings ask for."""
-    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    global _as_json  # noqa: PLW0603  # logging is the process's, and so is its form
+    _as_json = as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -28,7 +46,7 @@ def configure(settings: Settings) -> None:
             renderer,
         ],
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Stderr()
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), force=True)
     # Their lines repeat ours, or speak of every message of a protocol.
@@ -40,6 +58,19 @@ def configure(settings: Settings) -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+
+
+def of_request(event: str, facts: dict[str, Any]) -> None:
+    """Log at level info what `log.info(event, **facts)` would, in JSON by a shorter way: there is such a line for every request."""
+    if not _as_json:
+        log.info(event, **facts)
+    elif _logger.isEnabledFor(logging.INFO):
+        line = orjson.dumps(facts | {"event": event, "level": "info", "timestamp": datetime.now(UTC)}, option=_LINE).decode()
+        if line.isascii():
+            sys.stderr.write(line)
+            sys.stderr.flush()
+        else:
+            log.info(event, **facts)  # which escapes it, as terminals and logs of any encoding need
 
 
 def internal_error(error: BaseException, error_id: str, operation: str | None = None) -> None:

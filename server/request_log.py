@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.logs import log
+from server.logs import of_request
 from server.metrics import Metrics
 
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -41,18 +41,25 @@ class RequestLog:
                 status = message.get("code", 1000)
             await send(message)
 
+        async def hear() -> Message:
+            nonlocal status
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                status = status or message.get("code", 1005)
+            return message
+
         try:
-            await self._app(scope, receive, watch)
+            await self._app(scope, hear if scope["type"] == "websocket" else receive, watch)
         finally:
             self._tell(scope, status, perf_counter() - started, facts)
 
     def _tell(self, scope: Scope, status: int, seconds: float, facts: dict[str, Any]) -> None:
         path = scope["path"]
-        door = _DOORS.get(path.split("/", 2)[1], "page")
+        door = _DOORS.get(path.strip("/").partition("/")[0], "page")
         # Counted by what the doors know as theirs: names that clients choose would make a series each.
         operation = facts.pop("counted", "")
         if scope["type"] == "http" and door != "page":
             self._metrics.observe(door, operation, facts.get("code", "OK"), seconds)
         if path not in _QUIET:
             method = scope["method"] if scope["type"] == "http" else "SOCKET"
-            log.info("request", method=method, path=path, status=status, milliseconds=round(seconds * 1000, 2), **facts)
+            of_request("request", {"method": method, "path": path, "status": status, "milliseconds": round(seconds * 1000, 2), **facts})
