@@ -114,7 +114,7 @@ def _show_columns(request: Request, found: Inference) -> None:
         table.add_row(column["name"], column["type"], *flags, column["description"])
     console = Console(stderr=True, highlight=False, markup=False)
     console.print(
-        f"{found.rows:,} rows fit a table {request.collection} with these columns; edit the descriptions for the agents who read it."
+        f"{found.rows:,} rows fit a collection {request.collection} with these columns. Edit their descriptions: agents read them."
     )
     console.print(table)
 
