@@ -45,7 +45,7 @@ _WELCOME = """# Muniment: press the play button (or Ctrl-Enter) to run the opera
 # What a newcomer tries first, in this order; variables that make the example run in the demo organisation.
 _TABS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Tables", {}),
-    ("SearchRecords", {"query": "drama", "collection": "films"}),
+    ("SearchRecords", {"query": "ford OR buick", "collection": "cars"}),
     ("AddRecord", {"collection": "leads", "body": {"email": "new@example.org", "status": "pending", "score": "42"}}),
     ("Notes", {"level": "ORG"}),
     ("Activity", {}),
