@@ -21,7 +21,6 @@ __all__ = ["RecordPage", "for_collection", "list_records", "parse_order"]
 
 _FURTHEST = 2**31
 _LIVE = "a.org_id = $1 AND a.collection_id = $2 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL"
-_FURTHEST = 2**31
 
 # The total comes with the page; a page without records is still a row, of the collection alone.
 _PLAIN = f"""SELECT k.record_count AS total, {record_rows.COLUMNS}
@@ -141,7 +140,7 @@ async def _page(reader: Reader, org_id: str, collection: Row, asked: _Request) -
     narrowed_by = list(parameters.values)
     rows = await reader.rows(_statement(asked, conditions, parameters), *parameters.values)
     if rows and not conditions:
-        return RecordPage(rows[0].total, [row for row in rows if row.file_id is not None])
+        return RecordPage(rows[0].total, rows if rows[0].file_id is not None else [])
     if rows:
         return RecordPage(rows[0].total, rows)
     total = await reader.value(_COUNT.format(conditions=conditions), *narrowed_by) if asked.offset and conditions else 0

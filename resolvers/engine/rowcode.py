@@ -10,9 +10,11 @@ from datetime import UTC
 from typing import Any
 
 from graphql import GraphQLEnumType, GraphQLLeafType
+from orjson import Fragment
 
 from resolvers.engine.columns import Embedded, Prefixed, fragment
 from resolvers.engine.leaves import NAMES, NotPlainError, coercion, enum_names, list_coercion, slow_test
+from resolvers.engine.scalars import serialize_json
 
 Read = str | Callable[[Any], Any]
 """An attribute's name, or a function of the row."""
@@ -75,7 +77,14 @@ class Writer:
     def __init__(self, row_class: type) -> None:
         self._by_key = reads_by_key(row_class)
         self._class = row_class
-        self._bound: dict[str, Any] = {**NAMES, "UTC": UTC, "NotPlainError": NotPlainError, "Prefixed": Prefixed, "fragment": fragment}
+        self._bound: dict[str, Any] = {
+            **NAMES,
+            "UTC": UTC,
+            "NotPlainError": NotPlainError,
+            "Prefixed": Prefixed,
+            "Fragment": Fragment,
+            "fragment": fragment,
+        }
         self._count = 0
         self._lines: list[str] = []
 
@@ -112,6 +121,10 @@ class Writer:
             self._line(depth, f"else: {self._refuse()}")
 
     def _leaf(self, leaf: Leaf, variable: str, depth: int) -> None:
+        if leaf.raw and leaf.items_nullable is None and getattr(leaf.type, "coerce_output_value", None) is serialize_json:
+            slow = self._bind("c", coercion(leaf.type, nullable=leaf.nullable))
+            self._line(depth, f"{variable} = Fragment({variable}) if type({variable}) is str else {slow}({variable})")
+            return
         if leaf.raw:
             self._line(depth, f"{variable} = fragment({variable})")
         if leaf.items_nullable is not None:
