@@ -9,7 +9,8 @@ MunimentError
 ├── Unprocessable        422  something is wrong with the arguments
 │   ├── CursorExpired    422  a feed position from before retention
 │   └── LimitExceeded    422  a stored cap would be passed
-└── RateLimited          429  too many requests of one caller
+├── RateLimited          429  too many requests of one caller
+└── Unavailable          503  what is needed does not answer, or the operation took too long
 """
 
 from collections.abc import Sequence
@@ -124,3 +125,10 @@ class RateLimited(MunimentError):
 
     def __init__(self, retry_after: float) -> None:
         super().__init__(f"too many requests; try again in {retry_after:.1f} s", retryAfter=retry_after)
+
+
+class Unavailable(MunimentError):
+    """What is needed does not answer, or the operation took too long."""
+
+    code = "UNAVAILABLE"
+    status = 503

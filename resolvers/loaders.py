@@ -34,6 +34,7 @@ class Loaders:
         self.collection = _by_key(lambda ids: collections.by_ids(db, caller, ids))
         self.agents_of_guild = _by_key(lambda ids: agents.of_guilds(db, org, ids), list)
         self.notes_of_owner = _by_key(lambda ids: notes.of_owners(db, caller, ids), list)
+        self.note_heads_of_owner = _by_key(lambda ids: notes.of_owners(db, caller, ids, content=False), list)
         self.grants_of_collection = _by_key(lambda ids: grants.of_collections(db, caller, ids), list)
         self.access_of_guild = _by_key(lambda ids: grants.guild_access(db, caller, ids), list)
         self.access_of_agent = _by_key(lambda ids: grants.agent_access(db, caller, ids), list)

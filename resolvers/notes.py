@@ -4,6 +4,7 @@ from models.kinds import NoteLevel
 from models.limits import DEFAULT_PAGE
 from resolvers.context import Info
 from resolvers.inputs import ID, or_default
+from resolvers.selection import asks_for
 from store import note_search, notes
 from store.database import Row
 
@@ -18,7 +19,7 @@ async def get(info: Info, path: str) -> Row:
 
 
 async def listed(info: Info, level: NoteLevel, owner_id: ID | None = None) -> list[Row]:
-    return await notes.listed(info.context.db, info.context.caller, level, owner_id)
+    return await notes.listed(info.context.db, info.context.caller, level, owner_id, content=asks_for(info, "content"))
 
 
 async def write(
@@ -36,4 +37,7 @@ async def move(info: Info, path: str, level: NoteLevel, key: str, owner_id: ID |
 
 
 async def of_owner(root: Row, info: Info) -> list[Row]:
-    return await info.context.load.notes_of_owner.load(root.id)
+    load = info.context.load
+    loader = load.notes_of_owner if asks_for(info, "content") else load.note_heads_of_owner
+    found: list[Row] = await loader.load(root.id)
+    return found

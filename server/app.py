@@ -17,11 +17,13 @@ from server.documents import documents
 from server.errors import shown
 from server.graphql import GraphQLDoor
 from server.health import Health
+from server.mcp.http import McpDoor
 from server.request_log import RequestLog
 from server.rest import RestDoor
 from server.services import Services, open_services
 from server.sessions import Sessions
 from server.settings import Settings
+from server.telemetry import Traced
 
 
 class App:
@@ -44,7 +46,10 @@ class App:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         logs.configure(self._settings)
         async with open_services(self._settings, self._dsn) as services, Background(services):
-            self._inner = RequestLog(Starlette(routes=routes(services)), services.metrics)
+            doors: ASGIApp = Starlette(routes=routes(services))
+            if services.telemetry is not None:
+                doors = Traced(doors, services.telemetry)
+            self._inner = RequestLog(doors, services.metrics)
             yield
             self._inner = None
 
@@ -64,8 +69,9 @@ def routes(services: Services) -> list[BaseRoute]:
     health, sessions = Health(services), Sessions(services)
     found: list[BaseRoute] = [
         Route("/", _home),
-        Route("/graphql", door, methods=["GET", "POST", "OPTIONS"]),
+        Route("/graphql", door, methods=["GET", "POST"]),
         WebSocketRoute("/graphql", door),
+        Route("/mcp", McpDoor(services)),
         Route("/api/{path:path}", RestDoor(services)),
         Route("/sign-in", sessions.sign_in),
         Route("/sign-out", sessions.sign_out, methods=["POST"]),

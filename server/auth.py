@@ -9,7 +9,9 @@ from starlette.types import Scope
 
 from models.caller import Caller
 from models.errors import Forbidden, Unauthenticated
+from models.text import printable
 from server.services import Services
+from server.settings import Settings
 from store import callers
 
 COOKIE = "muniment_session"
@@ -27,7 +29,7 @@ async def from_scope(services: Services, scope: Scope) -> Caller | None:
     if (cookie := session_cookie(headers)) is None:
         return None
     if scope["type"] == "websocket" or scope["method"] not in _SAFE:
-        _require_own_origin(services, headers)
+        require_own_origin(services.settings, headers)
     return await from_token(services, cookie, headers)
 
 
@@ -43,6 +45,11 @@ async def from_token(services: Services, token: str, call: Mapping[str, str]) ->
     """Who a token or signed JWT names, within the run and tool call that the headers, or a socket's first message, name."""
     secret = services.settings.jwt_secret
     caller = await callers.resolve(services.db, token, jwt_secret=secret.get_secret_value() if secret else None)
+    return await in_call(services, caller, call)
+
+
+async def in_call(services: Services, caller: Caller, call: Mapping[str, str]) -> Caller:
+    """The caller within the run and tool call that lower-case names tell. Raises Unprocessable for a run that is not its own."""
     return await callers.in_call(
         services.db,
         caller,
@@ -61,15 +68,18 @@ def session_cookie(headers: Headers) -> str | None:
     return morsel.value if morsel is not None and morsel.value else None
 
 
-def _require_own_origin(services: Services, headers: Headers) -> None:
-    """A browser sends its cookies for any page: only our own pages, and those allowed, may use them."""
+def require_own_origin(settings: Settings, headers: Headers) -> None:
+    """A browser sends its cookies for any page: only our own pages, and those allowed, may use them. Raises Forbidden."""
     origin = headers.get("origin")
     if origin is None or headers.get("sec-fetch-site") == "same-origin":
         return
-    settings = services.settings
-    allowed = set(settings.allowed_origins)
-    if settings.public_url:
-        public = urlsplit(settings.public_url)
-        allowed.add(f"{public.scheme}://{public.netloc}")
-    if urlsplit(origin).netloc != headers.get("host") and origin not in allowed:
-        raise Forbidden(f"pages of {origin[:200]} may not use this server's sessions")
+    if urlsplit(origin).netloc != headers.get("host") and origin not in allowed_origins(settings):
+        raise Forbidden(f"pages of {printable(origin)[:200]} may not use this server's sessions")
+
+
+def allowed_origins(settings: Settings) -> frozenset[str]:
+    """The origins of other hosts' pages that may connect, our own public address among them."""
+    if not settings.public_url:
+        return frozenset(settings.allowed_origins)
+    public = urlsplit(settings.public_url)
+    return frozenset({*settings.allowed_origins, f"{public.scheme}://{public.netloc}"})

@@ -3,15 +3,8 @@
 from collections.abc import Callable
 from uuid import uuid4
 
-from models.errors import MunimentError
+from models.errors import MunimentError, Unavailable
 from store.database import DatabaseUnavailable
-
-
-class Unavailable(MunimentError):
-    """The database does not answer, or the operation took too long."""
-
-    code = "UNAVAILABLE"
-    status = 503
 
 
 class Masked(MunimentError):

@@ -1,70 +1,59 @@
-"""The GraphQL door: a short path for POST, Strawberry's view for GraphiQL, GET, WebSocket and server-sent events."""
+"""The GraphQL door: a short path for POST and GET, Strawberry's view for sockets and server-sent events, and the page for browsers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
 from typing import Any, cast
+from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.exceptions import ConnectionRejectionError
-from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
-from strawberry.subscriptions.protocols.graphql_transport_ws.types import SubscribeMessage
 
 from models.caller import Caller
-from models.errors import MunimentError, Unprocessable
+from models.errors import MunimentError, Unauthenticated, Unavailable, Unprocessable
 from resolvers.context import Context
-from resolvers.engine import EngineSchema, dumps, loads, run
+from resolvers.engine import Answer, EngineSchema, dumps, loads, run
 from resolvers.engine.view import EngineView
 from server import auth, graphiql, logs
 from server.body import read_body, require_json
 from server.errors import refusal
 from server.request_log import note
 from server.services import Services
+from server.sockets import Socket, SocketHandler
 from store import callers
 
-
-class SocketHandler(BaseGraphQLTransportWSHandler[Context, None]):
-    """A socket that asks again, before each operation, whether its caller is still who it was."""
-
-    async def handle_subscribe(self, message: SubscribeMessage) -> None:
-        """Start the operation, or close the socket (4403) when the caller's token or rights have ended."""
-        if self.connection_acknowledged and self.context.known is not None:
-            known = await callers.still_valid(self.context.db, self.context.known)
-            if known is None:
-                await self.websocket.close(code=4403, reason="Forbidden")
-                return
-            self.context.known = known
-        await super().handle_subscribe(message)
+# Of GraphQL's own refusals only those that HTTP itself must know carry another status than 200.
+_CARRIED_BY_HTTP = frozenset({401, 413, 415, 429, 503})
+_HEADERS = {"Cache-Control": "no-store"}
 
 
 class View(EngineView[Context, None]):
-    """The view with our callers and our GraphiQL page."""
+    """The view with our callers and our sockets."""
 
     graphql_transport_ws_handler_class = SocketHandler
+    websocket_adapter_class = Socket  # type: ignore[assignment]  # as in Strawberry itself
 
     def __init__(self, door: "GraphQLDoor", schema: EngineSchema) -> None:
-        settings = door.services.settings
-        super().__init__(schema, graphiql=not settings.production, allowed_origins=settings.allowed_origins)
-        self._door = door
+        super().__init__(schema, graphiql=False, allowed_origins=tuple(auth.allowed_origins(door.services.settings)))
+        self.door = door
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:  # noqa: ARG002  # Strawberry's
-        """The context of a request, its caller found already; of a socket the cookie's caller, until it says more."""
-        return self._door.context(request.scope.get("caller"))
+        """The context of a request, its caller found already; of a socket the handshake's caller, until it says more."""
+        return self.door.context(request.scope.get("caller"), refused=request.scope.get("refused"))
 
     async def on_ws_connect(self, context: Context) -> Any:
         """Take the caller from the socket's first message, where that names one. A bad one closes the socket with 4403."""
-        params: Mapping[str, Any] = context.connection_params or {}
         try:
-            context.known = await self._door.introduced(params) or context.known
+            context.known = await self.door.introduced(context)
+        except Unavailable:
+            raise
         except MunimentError as error:
             raise ConnectionRejectionError(error.as_json()) from error
         return await super().on_ws_connect(context)
-
-    async def render_graphql_ide(self, request: Request) -> Response:
-        """Our own GraphiQL, which needs no other host."""
-        return graphiql.page(await self._door.signed_in(request.scope))
 
 
 class GraphQLDoor:
@@ -81,85 +70,170 @@ class GraphQLDoor:
             await self._socket(scope, receive, send)
             return
         try:
-            page = scope["method"] == "GET" and "query=" not in scope["query_string"].decode("latin-1")
-            scope["caller"] = None if page else await self._caller(scope)
-        except Exception as error:  # noqa: BLE001  # every refusal gets the shape of the door
-            await self._refuse(error, scope, receive, send)
+            answer = await self._answer(scope, receive)
+        except ClientDisconnect:
             return
-        headers = Headers(scope=scope)
-        if scope["method"] == "POST" and "text/event-stream" not in headers.get("accept", ""):
-            await self._post(scope, receive, send)
+        except Exception as error:  # noqa: BLE001  # every refusal gets the shape of the door
+            answer = self._refused(error, scope)
+        await answer(scope, receive, send)
+
+    # ------------------------------------------------------------------ HTTP
+
+    async def _answer(self, scope: Scope, receive: Receive) -> ASGIApp:
+        """What answers a request. Raises whatever refuses it."""
+        accept = Headers(scope=scope).get("accept", "")
+        reading = scope["method"] != "POST"
+        asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        if reading and "query" not in asked and ("text/html" in accept or "*/*" in accept):
+            return await self._page(scope)
+        scope["caller"] = await self._caller(scope)
+        if reading:
+            request, body = _of_query(asked), b""
         else:
-            await self._view(scope, receive, send)
+            require_json(scope)
+            body = await read_body(scope, receive, self.services.settings.max_body_bytes)
+            request = _of_body(body)
+        if "text/event-stream" in accept:
+            return self._stream(request, body)
+        return await self._run(scope, request)
+
+    async def _run(self, scope: Scope, request: Mapping[str, Any]) -> Response:
+        query, variables, name = (request.get(key) for key in ("query", "variables", "operationName"))
+        answer = await run(self._engine, query, variables, name, self.context(scope["caller"]), read_only=scope["method"] != "POST")
+        note(scope, operation=answer.operation_name, counted=answer.operation_type, code=_code(answer))
+        return Response(answer.body, answer.status, media_type="application/json", headers=_HEADERS | _challenge(answer.status))
+
+    def _stream(self, request: Mapping[str, Any], body: bytes) -> ASGIApp:
+        """The view, to answer with events. Raises Unprocessable for a request that it would refuse in another shape."""
+        if not isinstance(request.get("variables"), dict | None):
+            raise Unprocessable("variables must be an object or null")
+
+        async def streamed(scope: Scope, receive: Receive, send: Send) -> None:
+            first = [cast("Message", {"type": "http.request", "body": body, "more_body": False})]
+
+            async def again() -> Message:
+                return first.pop() if first else await receive()
+
+            await self._view(scope, again, send)
+
+        return streamed
+
+    async def _page(self, scope: Scope) -> Response:
+        if self.services.settings.production:
+            return PlainTextResponse("GraphiQL is off in production; send queries by POST", 404)
+        try:
+            caller = await auth.from_scope(self.services, scope)
+        except MunimentError:
+            caller = None  # a session that has ended is nobody, and the page says so
+        return graphiql.page(caller)
+
+    def _refused(self, error: Exception, scope: Scope) -> Response:
+        known = refusal(error, logs.internal_error)
+        note(scope, code=known.code)
+        body = dumps({"data": None, "errors": [{"message": known.message, "extensions": known.as_json()}]})
+        status = known.status if known.status in _CARRIED_BY_HTTP else 200
+        headers = _HEADERS | _challenge(status) | retry_after(known)
+        return Response(body, status, media_type="application/json", headers=headers)
+
+    # ------------------------------------------------------------------ sockets
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             scope["caller"] = await self._caller(scope)
-        except MunimentError:
-            # Before the handshake there is no code to close with: the first message decides, and finds nobody.
-            scope["caller"] = None
+        except Exception as error:  # noqa: BLE001  # before the handshake there is no code to close with: the first message decides
+            scope["refused"] = refusal(error, logs.internal_error)
         await self._view(scope, receive, send)
+
+    async def introduced(self, context: Context) -> Caller | None:
+        """Who a socket's first message names by `token` or `Authorization`, else its handshake. Raises what refuses it."""
+        named = _texts(context.connection_params or {})
+        if (token := named.get("token")) is not None:
+            return self._spent(await auth.from_token(self.services, token, named))
+        if (authorization := named.get("authorization")) is not None:
+            return self._spent(await auth.from_bearer(self.services, authorization, named))
+        if context.refused is not None:
+            raise context.refused
+        return await auth.in_call(self.services, context.known, named) if context.known else None
+
+    async def renewed(self, context: Context) -> Context:
+        """The context of a socket's next operation, with the rights of now. Raises Unauthenticated once they have ended."""
+        if context.known is None:
+            return context
+        known = await callers.still_valid(self.services.db, context.known)
+        if known is None:
+            raise Unauthenticated("the token or the rights of this socket have ended")
+        if known.run_id is not None:
+            outside = known.in_call(None, None, None)
+            known = await callers.in_call(
+                self.services.db, outside, run_id=known.run_id, tool_call_id=known.tool_call_id, tool_name=known.tool_name
+            )
+        # Another object: what loads rows for the operations before keeps the rights that those had.
+        return replace(context, known=self._spent(known))
+
+    # ------------------------------------------------------------------ callers
 
     async def _caller(self, scope: Scope) -> Caller | None:
         caller = await auth.from_scope(self.services, scope)
         if caller is not None:
             note(scope, caller=f"{caller.kind.lower()}:{caller.id}", run=caller.run_id)
-            self.services.rates.spend(f"{caller.org_id}/{caller.id}")
+            self._spent(caller)
         return caller
 
-    async def introduced(self, params: Mapping[str, Any]) -> Caller | None:
-        """Who a socket's first message names by `token` or `Authorization`. Raises Unauthenticated for a bad one."""
-        named = {key.lower(): value for key, value in params.items() if isinstance(value, str)}
-        if (token := named.get("token")) is not None:
-            return await auth.from_token(self.services, token, named)
-        if (authorization := named.get("authorization")) is not None:
-            return await auth.from_bearer(self.services, authorization, named)
-        return None
+    def _spent(self, caller: Caller) -> Caller:
+        self.services.rates.spend(f"{caller.org_id}/{caller.id}")
+        return caller
 
-    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            require_json(scope)
-            request = _request(await read_body(scope, receive, self.services.settings.max_body_bytes))
-        except Exception as error:  # noqa: BLE001  # every refusal gets the shape of the door
-            await self._refuse(error, scope, receive, send)
-            return
-        query, variables, name = (request.get(key) for key in ("query", "variables", "operationName"))
-        answer = await run(self._engine, query, variables, name, self.context(scope["caller"]))
-        code = answer.errors[0].get("extensions", {}).get("code") if answer.errors else None
-        note(scope, operation=answer.operation_name, counted=answer.operation_type, code=code)
-        await Response(answer.body, answer.status, media_type="application/json")(scope, receive, send)
-
-    async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-        known = refusal(error, logs.internal_error)
-        note(scope, code=known.code)
-        body = dumps({"data": None, "errors": [{"message": known.message, "extensions": known.as_json()}]})
-        # Of GraphQL's own refusals only those that HTTP itself must know carry another status than 200.
-        status = known.status if known.status in {401, 413, 415, 429, 503} else 200
-        await Response(body, status, media_type="application/json", headers=retry_after(known))(scope, receive, send)
-
-    async def signed_in(self, scope: Scope) -> Caller | None:
-        """Who looks at the page; a session that has ended is nobody, and the page says so."""
-        try:
-            return await auth.from_scope(self.services, scope)
-        except MunimentError:
-            return None
-
-    def context(self, caller: Caller | None) -> Context:
+    def context(self, caller: Caller | None, refused: MunimentError | None = None) -> Context:
         """What resolvers are given for this caller."""
-        return Context(db=self.services.db, feed=self.services.feed, vault=self.services.vault, known=caller)
+        services = self.services
+        return Context(
+            db=services.db,
+            feed=services.feed,
+            vault=services.vault,
+            known=caller,
+            refused=refused,
+            most_subscriptions=services.settings.max_sockets,
+        )
 
 
 def retry_after(error: MunimentError) -> dict[str, str]:
     """The header that tells a limited caller when to come back."""
     wait = error.extensions.get("retryAfter")
-    return {} if wait is None else {"Retry-After": str(max(1, round(wait)))}
+    return {} if wait is None else {"Retry-After": str(max(1, ceil(wait)))}
 
 
-def _request(body: bytes) -> dict[str, Any]:
-    try:
-        request = loads(body)
-    except ValueError as error:
-        raise Unprocessable(f"the body is not JSON: {error}") from error
+def _challenge(status: int) -> dict[str, str]:
+    return {"WWW-Authenticate": "Bearer"} if status == Unauthenticated.status else {}
+
+
+def _code(answer: Answer) -> str | None:
+    return answer.errors[0].get("extensions", {}).get("code") if answer.errors else None
+
+
+def _of_body(body: bytes) -> dict[str, Any]:
+    request = _json(body, "the body")
     if not isinstance(request, dict):
         raise Unprocessable("the body must be an object with query, and if needed variables and operationName")
-    return cast("dict[str, Any]", request)
+    return request
+
+
+def _of_query(asked: Mapping[str, str]) -> dict[str, Any]:
+    request: dict[str, Any] = {key: asked.get(key) for key in ("query", "operationName")}
+    if asked.get("variables"):
+        request["variables"] = _json(asked["variables"], "variables")
+    return request
+
+
+def _json(text: bytes | str, what: str) -> Any:
+    try:
+        return loads(text)
+    except ValueError as error:
+        raise Unprocessable(f"{what} is not JSON: {error}") from error
+
+
+def _texts(params: Mapping[str, Any]) -> dict[str, str]:
+    """The first message's texts by lower-case name. Raises Unauthenticated for a credential that is none."""
+    named = {key.lower(): value for key, value in params.items() if value is not None}
+    if any(not isinstance(named.get(name, ""), str) for name in ("token", "authorization")):
+        raise Unauthenticated("token and Authorization must be texts")
+    return {key: value for key, value in named.items() if isinstance(value, str)}

@@ -1,10 +1,15 @@
 """Whether the process lives, and whether it can serve."""
 
+import asyncio
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from server import migrate
 from server.services import Services
+
+# Seconds to wait for the database; whoever asks usually waits no longer either.
+_PATIENCE = 3.0
 
 
 class Health:
@@ -29,7 +34,7 @@ class Health:
 
     async def _database(self) -> str:
         try:
-            async with self._services.db.read() as reader:
+            async with asyncio.timeout(_PATIENCE), self._services.db.read() as reader:
                 await reader.value("SELECT 1")
         except Exception:  # noqa: BLE001  # whatever it is, the answer is that it does not serve
             return "does not answer"
@@ -37,7 +42,7 @@ class Health:
 
     async def _migrations(self) -> str:
         try:
-            async with self._services.db.read() as reader:
+            async with asyncio.timeout(_PATIENCE), self._services.db.read() as reader:
                 current = await reader.value("SELECT version_num FROM alembic_version")
         except Exception:  # noqa: BLE001  # as above
             return "unknown"

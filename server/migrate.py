@@ -1,5 +1,6 @@
 """Bringing a database to the schema that this version of the product needs."""
 
+from functools import cache
 from pathlib import Path
 
 import asyncpg
@@ -38,6 +39,7 @@ def check(dsn: str) -> None:
     command.check(_config(dsn))
 
 
+@cache
 def head() -> str:
     """The revision that this version of the product needs."""
     return ScriptDirectory.from_config(_config("postgresql://")).get_current_head() or ""

@@ -7,7 +7,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from models.errors import MunimentError
-from server import auth
+from server import auth, logs
+from server.errors import refusal
 from server.services import Services
 
 _YEAR = 365 * 24 * 3600
@@ -32,16 +33,28 @@ class Sessions:
         token = request.query_params.get("token", "")
         try:
             await auth.from_token(self._services, token, Headers())
-        except MunimentError as error:
-            page = _REFUSED.format(message=escape(error.message))
-            return HTMLResponse(page, status_code=error.status, headers=_NO_TRACE)
+        except Exception as error:  # noqa: BLE001  # whatever it is, a person is looking at a page
+            return _refused(error)
         response = HTMLResponse(_MOVE_ON, headers=_NO_TRACE)
-        secure = self._services.settings.production or request.url.scheme == "https"
-        response.set_cookie(auth.COOKIE, token, max_age=_YEAR, httponly=True, samesite="strict", secure=secure, path="/")
+        response.set_cookie(auth.COOKIE, token, max_age=_YEAR, secure=self._is_secure(request), httponly=True, samesite="strict")
         return response
 
-    async def sign_out(self, _request: Request) -> Response:
+    async def sign_out(self, request: Request) -> Response:
         """Forget the session in this browser; the token stays valid until it is revoked."""
+        try:
+            auth.require_own_origin(self._services.settings, request.headers)
+        except MunimentError as error:
+            return _refused(error)
         response = RedirectResponse("/", status_code=303, headers=_NO_TRACE)
-        response.delete_cookie(auth.COOKIE, path="/")
+        response.delete_cookie(auth.COOKIE, secure=self._is_secure(request), httponly=True, samesite="strict")
         return response
+
+    def _is_secure(self, request: Request) -> bool:
+        """Whether browsers reach this server by https, and may keep the session for https alone."""
+        settings = self._services.settings
+        return settings.production or request.url.scheme == "https" or (settings.public_url or "").startswith("https:")
+
+
+def _refused(error: Exception) -> Response:
+    known = refusal(error, logs.internal_error)
+    return HTMLResponse(_REFUSED.format(message=escape(known.message)), known.status, headers=_NO_TRACE)
