@@ -16,10 +16,10 @@ _FACTS = """SELECT current_setting('server_version_num')::int AS number, split_p
 
 
 class Check(NamedTuple):
-    """One thing that was looked at: its name, whether it is at fault, and what to tell of it."""
+    """One thing that was looked at: its name, `ok`, `note` or `broken`, and what to tell of it."""
 
     what: str
-    fault: bool
+    state: str
     text: str
 
 
@@ -38,10 +38,12 @@ async def of_server(reader: Reader) -> list[Check]:
         _check("extension", f"pg_trgm {facts.trigrams}", None if facts.trigrams else "run `muniment migrate`"),
         _check("functions", "muniment_tsvector", None if facts.words else "missing; the database was not restored whole"),
         _check("writing", f"read-only is {facts.read_only}", None if facts.read_only == "off" else "this is a standby; give the primary"),
-        _check("durability", f"fsync is {facts.fsync}", None if facts.fsync == "on" else "a power cut may lose what was acknowledged"),
+        _check(
+            "durability", f"fsync is {facts.fsync}", None if facts.fsync == "on" else "a power cut may lose acknowledged writes", "note"
+        ),
         _check("indexes", f"{facts.broken_indexes} invalid", "REINDEX them" if facts.broken_indexes else None),
     ]
 
 
-def _check(what: str, found: str, fault: str | None) -> Check:
-    return Check(what, fault is not None, f"{found}; {fault}" if fault else found)
+def _check(what: str, found: str, fault: str | None, state: str = "broken") -> Check:
+    return Check(what, state, f"{found}; {fault}") if fault else Check(what, "ok", found)

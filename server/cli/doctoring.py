@@ -41,12 +41,15 @@ class _Report:
         self.faults = 0
 
     def sound(self, what: str, text: str) -> None:
-        typer.echo(f"ok      {what:<12} {text}")
+        self.tell("ok", what, text)
 
     def broken(self, what: str, text: str) -> None:
-        self.faults += 1
+        self.tell("broken", what, text)
+
+    def tell(self, state: str, what: str, text: str) -> None:
+        self.faults += state == "broken"
         first, *more = text.splitlines()
-        typer.echo(f"broken  {what:<12} {first}")
+        typer.echo(f"{state:<7} {what:<12} {first}")
         for line in more:
             typer.echo(f"{'':21}{line}")
 
@@ -65,8 +68,8 @@ async def _examine(settings: Settings, dsn: str, report: _Report) -> None:
     db = await Database(dsn, size=2, statement_timeout=0).open()
     try:
         async with db.read() as reader:
-            for what, fault, text in await health.of_server(reader):
-                (report.broken if fault else report.sound)(what, text)
+            for what, state, text in await health.of_server(reader):
+                report.tell(state, what, text)
         report.sound("migrations", f"revision {migrate.head()}")
         await _bell(settings, dsn, report)
         await _stored(db, report)
