@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from server.cli import data, directory, serving
+from server.cli import data, directory, mcp, serving
 from server.cli.errors import explained
 
 app = typer.Typer(
@@ -15,7 +15,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     epilog="Settings are read from MUNIMENT_* variables; options win. See docs/settings.md.",
 )
-for module in (serving, directory, data):
+for module in (serving, mcp, directory, data):
     module.register(app)
 
 
