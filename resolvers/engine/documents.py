@@ -109,9 +109,12 @@ class Documents:
         return text in self._pinned or text in self._kept
 
     def warm(self, texts: Iterable[str]) -> None:
-        """Prepare documents at start and keep them for good. Raises RefusedError for the first that is not valid."""
+        """Prepare our own documents at start and keep them for good. Raises RefusedError for the first that is not valid.
+
+        The limits on what is written in a document are not for them; what they ask for is counted when they run.
+        """
         for text in texts:
-            self._pinned[text] = self._prepare(text)
+            self._pinned[text] = self._document(text, parse(text))
 
     def get(self, text: str) -> Document:
         """Return the document of a text. Raises RefusedError with every error of syntax, limits or validation; such are not kept."""
@@ -135,13 +138,16 @@ class Documents:
         node = self._parse(text)
         if problems := structure_problems(node, self.limits):
             raise RefusedError(unprocessable(problem) for problem in problems)
-        errors = validate(self._schema, node, self._rules, max_errors=MOST_ERRORS, hide_suggestions=not self.introspection)
-        if errors:
-            raise RefusedError(_refused(error) for error in errors)
-        document = Document(text, node, self._schema, self.limits, self._store)
+        document = self._document(text, node)
         for operation in document.operations:
             document.check_nodes(operation, None)
         return document
+
+    def _document(self, text: str, node: DocumentNode) -> Document:
+        errors = validate(self._schema, node, self._rules, max_errors=MOST_ERRORS, hide_suggestions=not self.introspection)
+        if errors:
+            raise RefusedError(_refused(error) for error in errors)
+        return Document(text, node, self._schema, self.limits, self._store)
 
     def _parse(self, text: str) -> DocumentNode:
         limits = self.limits
