@@ -69,12 +69,10 @@ class McpDoor:
         """A page of another site may have its name resolve to this server: only pages known to be ours, or allowed, pass."""
         origin = headers.get("origin")
         settings = self._services.settings
-        if origin is None or origin in settings.allowed_origins:
+        if origin is None or origin in auth.allowed_origins(settings):
             return
-        ours = {urlsplit(settings.public_url)[:2]} if settings.public_url else set()
         site = urlsplit(origin)
-        local = site.netloc == headers.get("host") and site.hostname in _LOOPBACK | {settings.host}
-        if not local and site[:2] not in ours:
+        if site.netloc != headers.get("host") or site.hostname not in _LOOPBACK | {settings.host}:
             raise Forbidden(f"pages of {origin[:200]} may not use this server; MUNIMENT_ALLOWED_ORIGINS lists those that may")
 
     async def _caller(self, scope: Scope) -> Caller:
