@@ -47,7 +47,7 @@ class CollectionPatch(Body):
 
     name: Name = None
     purpose: Purpose = None
-    columns: Columns = Field(default=[], description="All columns as they will be; a renamed one carries rename_from.")
+    columns: Columns = Field(default_factory=list, description="All columns as they will be; a renamed one carries rename_from.")
     guild_id: str | None = Field(default=None, description="Moves the table to a guild, or with null to the organisation.")
 
 

@@ -186,4 +186,7 @@ def _schemas() -> Json:
         schema.pop("title", None)
         for field in schema.get("properties", {}).values():
             field.pop("title", None)
+            # What is left out stays as it is; null says so only where null may be sent.
+            if field.get("default", 0) is None:
+                del field["default"]
     return dict(sorted(schemas.items()))
