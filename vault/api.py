@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from vault import append, paths, reading, retire, upsert
+from vault.arguments import check_project
 from vault.config import VaultConfig
 from vault.doctor import Report, SyncReport, examine, repair, sync
 from vault.engine import ChangeHook, Engine
@@ -205,7 +206,7 @@ class Vault:
         wanted = name.strip().upper().removesuffix(".MD") if isinstance(name, str) else ""
         if wanted not in VIEW_NAMES:
             raise InvalidArguments(f"name must be {', '.join(VIEW_NAMES[:-1])} or {VIEW_NAMES[-1]}")
-        if check_project_id(project) not in self.projects():
+        if check_project(project) not in self.projects():
             raise RecordNotFound(f"there is no project {project}")
         text = self._engine.page(project, wanted)
         self._engine.tell()

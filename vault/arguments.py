@@ -9,9 +9,10 @@ from datetime import date, datetime
 from typing import Any
 
 from vault.errors import InvalidArguments, PathRefused
+from vault.frontmatter import MAX_FRONTMATTER
 from vault.paths import name_problem, project_problem
 from vault.scan import RecordKey
-from vault.secrets import assert_no_secrets
+from vault.secrets import assert_no_secrets, shown
 from vault.times import to_text
 
 MAX_DEPTH = 40
@@ -58,10 +59,15 @@ def plain_mapping(value: object, field: str, problems: list[str]) -> dict[str, A
         problems.append(f"{field} must be an object")
         return {}
     try:
-        return {_key(key): _plain(item, 1) for key, item in value.items()}
+        plain = {_key(key): _plain(item, 1) for key, item in value.items()}
     except ValueError as error:
         problems.append(f"{field} {error}")
         return {}
+    # As YAML it may be a little shorter; whatever passes here is measured again once it is written so.
+    if len(json.dumps(plain, ensure_ascii=False)) > 2 * MAX_FRONTMATTER:
+        problems.append(f"{field} must have at most {MAX_FRONTMATTER // 1024} KiB")
+        return {}
+    return plain
 
 
 def _key(key: object) -> str:
@@ -123,7 +129,7 @@ def check_limit(limit: object, most: int = 1_000) -> int:
 
 def describe(record_id: str | None, kind: str | None, slug: str | None) -> str:
     """Return how the caller named a record, for messages."""
-    return json.dumps(record_id, ensure_ascii=False) if record_id is not None else f"{kind} {json.dumps(slug, ensure_ascii=False)}"
+    return shown(record_id) if record_id is not None else f"{kind} {shown(slug or '')}"
 
 
 def key_text(key: RecordKey) -> str:

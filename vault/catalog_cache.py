@@ -54,6 +54,8 @@ class CatalogCache:
         if self._connection is not None and self._path.exists():
             return self._connection
         self.close()
+        if self._path.is_symlink():
+            self._path.unlink()  # nothing is written outside the vault
         connection = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
         # It can be rebuilt at any time, so it need not survive a power cut; WAL lets readers and a writer be.
         connection.execute("PRAGMA journal_mode=WAL")

@@ -9,9 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from vault.errors import ConfigInvalid
+from vault.files import read_plain
 from vault.scan import is_project_id
 
 CONFIG_FILE = "config.json"
+MAX_CONFIG = 1024 * 1024  # bytes, of every settings file
 _MOST_DAYS = 36_500.0
 
 
@@ -40,11 +42,13 @@ class VaultConfig:
 def load(root: Path) -> VaultConfig:
     """The settings of the vault at `root`, defaults without a file. Raises ConfigInvalid listing all problems."""
     try:
-        text = (root / CONFIG_FILE).read_text("utf-8-sig")
+        text = read_plain(root / CONFIG_FILE, MAX_CONFIG, follow=True).decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return VaultConfig()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigInvalid(f"{CONFIG_FILE} cannot be read: {type(error).__name__}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigInvalid(f"{CONFIG_FILE} is not UTF-8") from error
+    except OSError as error:
+        raise ConfigInvalid(f"{CONFIG_FILE} cannot be read: {error.strerror}") from error
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -14,6 +14,7 @@ from vault.kinds import SUBDIRS
 from vault.record import Record
 from vault.scan import RecordKey, is_record_name
 from vault.schema import problems_of
+from vault.secrets import scan
 
 if TYPE_CHECKING:
     from vault.git import GitReport
@@ -126,6 +127,9 @@ def examine(engine: Engine) -> Report:
 
 def _record_problems(record: Record) -> Iterator[Problem]:
     place = paths.local_path(record.key)
+    found = scan(record.frontmatter, "frontmatter") + scan(record.body, "body")
+    for where, kind in dict.fromkeys((finding.where, finding.kind) for finding in found):
+        yield Problem("secret", place, f"{where} holds what looks like a secret ({kind}); take it out, and replace the secret itself")
     for text in problems_of(record.frontmatter):
         yield Problem("invalid-value", place, text)
     if SUBDIRS[record.kind] != record.key.subdir:

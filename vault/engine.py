@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # each is slow to import and not every command needs it
     from vault.index import Index, IndexEntry
     from vault.lock import VaultLock
 
+_MAX_PAGE = 1024 * 1024 * 1024  # bytes
+
 ChangeHook = Callable[[str, str, str, str, str], None]
 
 
@@ -135,10 +137,10 @@ class Engine:
         return VaultLock(self.root, self._lock_timeout if timeout is None else timeout)
 
     @contextlib.contextmanager
-    def mutation(self, project: str) -> Iterator[Warnings]:
-        """Hold the lock; afterwards bring the views up to date and tell the hook."""
+    def mutation(self, project: str, timeout: float | None = None) -> Iterator[Warnings]:
+        """Hold the lock; afterwards bring the views up to date and tell the hook. `timeout`: seconds, instead of the vault's own."""
         try:
-            with self.lock():
+            with self.lock(timeout):
                 self.warnings = warnings = Warnings()
                 files.make_folder(self.root, "projects", project)
                 self.files_of(project, patient=True)
@@ -229,7 +231,7 @@ class Engine:
         """Return one compiled view: the file if it is current, else rendered from the records."""
         if self.settle(project):
             with contextlib.suppress(OSError, UnicodeDecodeError):
-                return (paths.project_folder(self.root, project) / f"{name}.md").read_text(encoding="utf-8")
+                return files.read_plain(paths.project_folder(self.root, project) / f"{name}.md", _MAX_PAGE).decode()
         with self.catalog.lock:
             self.files_of(project)
             return self._views[project].page(name, self.now_text())

@@ -8,7 +8,9 @@ from typing import Self
 from pathspec import PathSpec
 from pathspec.patterns.gitignore.basic import GitIgnoreBasicPattern
 
+from vault.config import MAX_CONFIG
 from vault.errors import ConfigInvalid, PathRefused
+from vault.files import read_plain
 
 IGNORE_FILE = ".spec-memo-ignore"
 
@@ -97,7 +99,7 @@ def _ignore_file(repo: Path | None) -> list[str]:
     if repo is None:
         return []
     try:
-        return (repo / IGNORE_FILE).read_text("utf-8-sig").splitlines()
+        return read_plain(repo / IGNORE_FILE, MAX_CONFIG, follow=True).decode("utf-8-sig").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, UnicodeDecodeError) as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 from pathlib import Path
 
 from vault.errors import PathRefused, UpsertFailed
@@ -29,6 +31,22 @@ def make_folder(root: Path, *parts: str) -> Path:
     except OSError as error:
         raise UpsertFailed(f"the folder {path} cannot be made: {error.strerror}") from None
     return path
+
+
+def read_plain(path: Path, most: int, *, follow: bool = False) -> bytes:
+    """Return the bytes of a plain file. Raises OSError for anything else, so that no pipe or device makes a reader wait.
+
+    `most`: bytes; a larger file is refused before it is read. `follow`: whether a symbolic link may lead to it.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
+    with os.fdopen(handle, "rb") as file:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        data = file.read(most + 1) if state.st_size <= most else b""
+        if state.st_size > most or len(data) > most:
+            raise OSError(errno.EFBIG, f"it is larger than {most // 1024 // 1024} MiB", str(path))
+        return data
 
 
 def write_atomic(folder: Path, name: str, data: bytes, *, durable: bool = True) -> None:

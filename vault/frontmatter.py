@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault.errors import UnreadableRecord
+from vault.errors import InvalidArguments, UnreadableRecord
 from vault.yaml_emit import block_entry
-from vault.yaml_patch import drop_key, put_key
+from vault.yaml_patch import set_keys
 from vault.yaml_tree import Node, parse_yaml
 
 BOM = "\ufeff"
@@ -84,17 +84,12 @@ def edit(document: Document, changes: Mapping[str, Any], body: str | None = None
     Keys whose value already is the given one are left as they are written. Raises UnreadableRecord if the edited
     YAML would not mean exactly what was asked for; nothing of the file is lost then.
     """
-    wanted = dict(document.data)
-    source = document.yaml
-    for key, value in changes.items():
-        if key in wanted and (value is None or not same(wanted[key], value)):
-            source = drop_key(source, key, where) if value is None else put_key(source, key, value, document.newline, where)
-        elif key not in wanted and value is not None:
-            source = put_key(source, key, value, document.newline, where)
-        if value is None:
-            wanted.pop(key, None)
-        else:
-            wanted[key] = value
+    old, missing = document.data, object()
+    needed = {key: value for key, value in changes.items() if (key in old if value is None else not same(old.get(key, missing), value))}
+    wanted = {key: value for key, value in {**old, **needed}.items() if value is not None or key not in needed}
+    source = set_keys(document.yaml, needed, document.newline, where)
+    if len(source) > max(MAX_FRONTMATTER, len(document.yaml)):
+        raise InvalidArguments(f"{where}: the frontmatter would be larger than {MAX_FRONTMATTER // 1024} KiB")
     _verify(source, wanted, where)
     return f"{document.head}{source}{document.tail}{_new_body(document, body)}"
 

@@ -10,6 +10,8 @@ from filelock import FileLock, Timeout
 
 from vault.config import GitConfig
 from vault.errors import GitFailed
+from vault.files import read_plain, write_atomic
+from vault.frontmatter import MAX_FILE
 from vault.gitcommand import TIMEOUT, mask_passwords, run_git
 from vault.scan import SUBDIRS
 from vault.secrets import kinds_in
@@ -17,6 +19,7 @@ from vault.secrets import kinds_in
 PENDING_FILE = ".memo.git-pending"
 GIT_LOCK_FILE = ".memo.git.lock"
 _FALLBACK_USER = {"user.name": "memo", "user.email": "memo@localhost"}
+_MAX_PENDING = 64 * 1024 * 1024  # bytes
 _MOST_LINES = 200  # messages listed in one commit
 
 # Records, configuration and tombstones: nothing else of the folder is ever staged, whatever lies in it.
@@ -25,7 +28,7 @@ _STAGED = (
     *(":(glob)config.json", ":(glob).gitignore", ":(glob)tombstones*", ":(glob)tombstones/**", ":(glob)projects/*/tombstones*"),
     *(":(exclude,glob)**/.*.md", ":(exclude,glob)**/*.conflict.*", ":(exclude,glob)**/*.sync-conflict-*"),
 )
-_EXCLUDED = ("memo.sqlite*", ".memo.*", "telemetry*", "*.lock", "*.tmp")
+_EXCLUDED = ("memo.sqlite*", ".memo.*", ".catalog.sqlite*", ".tmp-*", "telemetry*", "*.lock", "*.tmp")
 _EXCLUDE_MARK = "# memo: rebuilt or private to this machine"
 
 
@@ -97,9 +100,10 @@ class VaultGit:
         folder = self._root / self._git("rev-parse", "--git-common-dir").strip()
         exclude = folder / "info" / "exclude"
         text = exclude.read_text("utf-8") if exclude.exists() else ""
-        if _EXCLUDE_MARK not in text:
+        missing = [line for line in (_EXCLUDE_MARK, *_EXCLUDED) if line not in text.splitlines()]
+        if missing:
             exclude.parent.mkdir(exist_ok=True)
-            exclude.write_text("\n".join([text.rstrip("\n"), _EXCLUDE_MARK, *_EXCLUDED, ""]), "utf-8")
+            exclude.write_text("\n".join([text.rstrip("\n"), *missing, ""]), "utf-8")
 
     def _commit(self) -> tuple[str | None, str | None]:
         """The id of the new commit, None if nothing had changed, and what was held back; nothing waits afterwards."""
@@ -136,7 +140,7 @@ class VaultGit:
         found = {}
         for path in paths:
             with contextlib.suppress(OSError):  # a deleted file holds nothing
-                text = (self._root / path).read_text("utf-8", "replace")
+                text = read_plain(self._root / path, MAX_FILE).decode("utf-8", "replace")
                 if kinds := sorted(set(kinds_in(text))):
                     found[path] = ", ".join(kinds)
         return found
@@ -174,7 +178,7 @@ class VaultGit:
 
     def _pending(self) -> list[str]:
         try:
-            lines = (self._root / PENDING_FILE).read_text("utf-8", "replace").splitlines()
+            lines = read_plain(self._root / PENDING_FILE, _MAX_PENDING).decode("utf-8", "replace").splitlines()
         except OSError:
             return []
         messages = []
@@ -193,11 +197,11 @@ class VaultGit:
         """Drops the first `size` bytes: what was asked for since then still waits."""
         path = self._root / PENDING_FILE
         try:
-            rest = path.read_bytes()[size:]
+            rest = read_plain(path, _MAX_PENDING)[size:]
         except FileNotFoundError:
             return
         if rest:
-            path.write_bytes(rest)
+            write_atomic(self._root, PENDING_FILE, rest)
         else:
             path.unlink(missing_ok=True)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 from filelock import FileLock, Timeout
 
 from vault.errors import LockTimeout, PathRefused
+from vault.files import read_plain
 
 if TYPE_CHECKING:
     import asyncio
@@ -26,6 +27,7 @@ LOCK_FILE = ".memo.lock"
 HOLDER_FILE = ".memo.lock.holder"
 
 _POLL = 0.02  # seconds between two attempts on the file
+_MAX_NOTE = 64 * 1024  # bytes
 _registry: dict[str, "_Gate"] = {}
 _registry_guard = threading.Lock()
 
@@ -164,7 +166,7 @@ class _Gate:
         if self._owner is not None and self._file.is_locked:
             return f"this process ({self._name})"
         try:
-            noted = json.loads((self._root / HOLDER_FILE).read_text("utf-8"))
+            noted = json.loads(read_plain(self._root / HOLDER_FILE, _MAX_NOTE))
             return f"process {noted['pid']} on {noted['host']} ({noted['command']}, since {noted['since']})"
         except (OSError, ValueError, KeyError, TypeError):
             return "another process"
@@ -175,7 +177,9 @@ class _Gate:
         command = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
         note = {"pid": os.getpid(), "host": socket.gethostname(), "command": command, "since": since}
         try:
-            (self._root / HOLDER_FILE).write_text(json.dumps(note), "utf-8")
+            handle = os.open(self._root / HOLDER_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(note, file)
         except OSError:
             return
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from vault.config import VaultConfig
+from vault.config import MAX_CONFIG, VaultConfig
 from vault.errors import ConfigInvalid, GitFailed, PathRefused
+from vault.files import read_plain
 from vault.gitcommand import run_git
 from vault.scan import LONGEST_PROJECT_ID, is_project_id
 
@@ -69,7 +70,7 @@ def _marked(here: Path) -> str | None:
     if marker is None:
         return None
     try:
-        data = json.loads(marker.read_text("utf-8-sig"))
+        data = json.loads(read_plain(marker, MAX_CONFIG, follow=True).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigInvalid(f"{marker}: cannot be read as JSON") from error
     value = data.get("projectId") if isinstance(data, dict) else None

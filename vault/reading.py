@@ -17,6 +17,8 @@ from vault.salience import check_verdict, count, feedback_changes
 from vault.secrets import assert_no_secrets
 from vault.times import parse_time, to_text
 
+_PATIENCE = 2.0  # seconds that a reader waits to count the hit
+
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
@@ -53,7 +55,10 @@ def get(
         return None
     record = found.record
     if count_hit and record.kind in HIT_KINDS and _first_hit(engine, record, session_id):
-        return _edit(engine, found, lambda stored: _hit(engine, stored))
+        try:
+            return _edit(engine, found, lambda stored: _hit(engine, stored), _PATIENCE)
+        except VaultError:  # a busy, full or read-only vault: who reads must not suffer from the counting
+            engine.tell()
     return engine.present(record)
 
 
@@ -65,10 +70,10 @@ def _hit(engine: Engine, stored: Stored) -> dict[str, Any]:
     return {"hits": count(stored.record.frontmatter, "hits") + 1, "lastHit": engine.now_text()}
 
 
-def _edit(engine: Engine, found: Stored, changes: Any) -> Record:
+def _edit(engine: Engine, found: Stored, changes: Any, timeout: float | None = None) -> Record:
     """Count something in a record that was just read; it may have changed or gone until the lock is held."""
     key = found.record.key
-    with engine.mutation(key.project):
+    with engine.mutation(key.project, timeout):
         stored = engine.load(key)
         if stored is None:
             return engine.present(found.record)

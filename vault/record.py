@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vault import frontmatter, paths, salience
+from vault import files, frontmatter, paths, salience
 from vault.errors import InvalidArguments, UnreadableRecord
 from vault.frontmatter import Document
 from vault.scan import RecordKey
@@ -120,7 +120,7 @@ def load(root: Path, key: RecordKey) -> Stored | None:
     """Return the record in the file of that name, None without one. Raises UnreadableRecord and PathRefused."""
     path = paths.guard(root, key)
     try:
-        data = path.read_bytes()
+        data = files.read_plain(path, frontmatter.MAX_FILE)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -4,6 +4,7 @@ A fixed table of compiled rules: every rule is anchored or of bounded length, so
 time, and none can be switched off by the text. Placeholders in documentation are told apart where the form allows it.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -126,6 +127,11 @@ def assert_no_secrets(context: str, *values: object) -> None:
     if findings:
         where = dict.fromkeys(finding.where for finding in findings)
         raise SecretFound(", ".join(where), (finding.kind for finding in findings))
+
+
+def shown(text: str) -> str:
+    """Return a name from outside as JSON text for a message, or a word in its place if it may be a credential."""
+    return "(hidden: it looks like a secret)" if any(kinds_in(text)) else json.dumps(text, ensure_ascii=False)
 
 
 def kinds_in(text: str) -> Iterator[str]:

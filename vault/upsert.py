@@ -111,6 +111,8 @@ class _Upsert:
             if again is not None:
                 return self._bump(again)
         target = self._target(naming, existing, older)
+        if existing is not None:  # what a person wrote into the file is written again, too
+            assert_no_secrets(f"{paths.local_path(naming.key)}: frontmatter", target)
         record = self.engine.save(naming.key, self._text(naming, existing, target))
         if older is not None and older.record.status != "superseded":
             changes = {"status": "superseded", "updated": self.now_text}

@@ -1,50 +1,86 @@
-"""Edits of one top-level key in the text of a YAML mapping."""
+"""Edits of top-level keys in the text of a YAML mapping."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from vault.errors import UnreadableRecord
+from vault.secrets import shown
 from vault.yaml_emit import block_entry, inline
 from vault.yaml_tree import Node, parse_yaml
 
 _COMMENT_OR_BLANK = re.compile(r"(?:#.*|[ \t]*)\r?\Z")
 
 
-def put_key(source: str, key: str, value: Any, newline: str, where: str) -> str:
-    """Return the YAML with the key set: in its place if it is there, else as the last key."""
+class Edit(NamedTuple):
+    """One replacement in the text, by characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+def set_keys(source: str, changes: Mapping[str, Any], newline: str, where: str) -> str:
+    """Return the YAML with these keys set in their places, new ones behind the last; None removes a key, comments stay."""
     root = _root(source, where)
-    if root is None:
-        return source + _block(key, value, newline)
-    position = _position(root, key)
-    if position is None:
-        return _insert(source, root, key, value, newline)
+    if root is not None and root.flow:
+        for key, value in changes.items():
+            source = _set_in_flow(source, key, value, where)
+        return source
+    positions = {} if root is None else {node.value: index for index, node in enumerate(root.keys)}
+    edits, added = [], ""
+    for key, value in changes.items():
+        if root is not None and key in positions:
+            edits.append(_drop(source, root, positions[key]) if value is None else _put(source, root, positions[key], value, newline))
+        elif value is not None:
+            added += _indent(_block(key, value, newline), root.column if root else 0)
+    # All spans were found in one look at the text, so that many keys cost no more than one; from behind, they stay right.
+    for edit in sorted(edits, reverse=True):
+        source = source[: edit.start] + edit.text + source[edit.end :]
+    return source + (newline if added and source and not source.endswith("\n") else "") + added
+
+
+def _put(source: str, root: Node, position: int, value: Any, newline: str) -> Edit:
     node = root.items[position]
-    if not node.flow and node.is_list and isinstance(value, list) and not root.flow:
+    if not node.flow and node.is_list and isinstance(value, list):
         edited = _edit_list(source, root, position, value, newline)
         if edited is not None:
             return edited
-    text = inline(value, flow=root.flow)
+    text = inline(value, flow=False)
     if _on_one_line(source, node) and text is not None:
-        lead = " " if source[node.start - 1 : node.start] == ":" else ""
-        return source[: node.start] + lead + text + source[node.end :]
-    if root.flow:
-        raise UnreadableRecord(f"{where}: the value of {key!r} is written in a way that cannot be edited safely")
-    start, end = _entry_span(source, root, position)
-    return source[:start] + _block(key, value, newline) + source[end:]
+        return _replace(source, node, text)
+    return Edit(*_entry_span(source, root, position), _indent(_block(root.keys[position].value, value, newline), root.column))
 
 
-def drop_key(source: str, key: str, where: str) -> str:
-    """Return the YAML without the key and its value; comments before and behind it stay."""
+def _replace(source: str, node: Node, text: str) -> Edit:
+    lead = " " if source[node.start - 1 : node.start] == ":" else ""
+    return Edit(node.start, node.end, lead + text)
+
+
+def _drop(source: str, root: Node, position: int) -> Edit:
+    return Edit(*_entry_span(source, root, position), "")
+
+
+def _set_in_flow(source: str, key: str, value: Any, where: str) -> str:
+    """The mapping is written in braces: one key at a time, as removing one moves the commas of others."""
     root = _root(source, where)
-    position = None if root is None else _position(root, key)
-    if root is None or position is None:
+    if root is None:
         return source
-    if root.flow:
-        return _drop_from_flow(source, root, position)
-    start, end = _entry_span(source, root, position)
-    return source[:start] + source[end:]
+    position = next((index for index, node in enumerate(root.keys) if node.value == key), None)
+    if value is None:
+        return source if position is None else _drop_from_flow(source, root, position)
+    text = inline(value, flow=True)
+    if position is not None:
+        node = root.items[position]
+        if text is None or not _on_one_line(source, node):
+            raise UnreadableRecord(f"{where}: the value of {shown(key)} is written in a way that cannot be edited safely")
+        edit = _replace(source, node, text)
+        return source[: edit.start] + edit.text + source[edit.end :]
+    last = root.items[-1].end if root.items else root.end - 1
+    lead = ", " if root.items else ""
+    return f"{source[:last]}{lead}{inline(key, flow=True)}: {text}{source[last:]}"
 
 
 def _root(source: str, where: str) -> Node | None:
@@ -52,24 +88,8 @@ def _root(source: str, where: str) -> Node | None:
     return root if root is not None and root.is_mapping else None
 
 
-def _position(root: Node, key: str) -> int | None:
-    return next((index for index, node in enumerate(root.keys) if node.value == key), None)
-
-
 def _block(key: str, value: Any, newline: str) -> str:
     return block_entry(key, value).replace("\n", newline)
-
-
-def _insert(source: str, root: Node, key: str, value: Any, newline: str) -> str:
-    if root.flow:
-        close = root.end - 1
-        lead = ", " if root.items else ""
-        text = f"{lead}{inline(key, flow=True)}: {inline(value, flow=True)}"
-        last = root.items[-1].end if root.items else close
-        return source[:last] + text + source[last:]
-    if not source.endswith("\n"):
-        source += newline
-    return source + _indent(_block(key, value, newline), root.column)
 
 
 def _indent(text: str, column: int) -> str:
@@ -110,7 +130,7 @@ def _drop_from_flow(source: str, root: Node, position: int) -> str:
     return source[:start] + source[root.items[position].end :]
 
 
-def _edit_list(source: str, root: Node, position: int, wanted: list[Any], newline: str) -> str | None:
+def _edit_list(source: str, root: Node, position: int, wanted: list[Any], newline: str) -> Edit | None:
     """Keep the lines of the items that stay; None if the new list is no sub-sequence of the old one plus additions at the end."""
     node = root.items[position]
     if node.decorated or not node.items or not wanted or any(isinstance(item, dict | list) for item in [*node.value, *wanted]):
@@ -135,7 +155,7 @@ def _kept(old: list[Any], wanted: list[Any]) -> list[int]:
     return kept
 
 
-def _splice_list(source: str, root: Node, position: int, kept: set[int], added: str) -> str:
+def _splice_list(source: str, root: Node, position: int, kept: set[int], added: str) -> Edit:
     node = root.items[position]
     _, end = _entry_span(source, root, position)
     starts = [_line_start(source, item.start) for item in node.items]
@@ -143,4 +163,4 @@ def _splice_list(source: str, root: Node, position: int, kept: set[int], added: 
     lines = "".join(source[begin:stop] for index, (begin, stop) in enumerate(spans) if index in kept)
     if lines and not lines.endswith("\n"):
         lines += "\r\n" if "\r\n" in source else "\n"
-    return source[: starts[0]] + lines + added + source[end:]
+    return Edit(starts[0], end, lines + added)

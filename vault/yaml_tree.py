@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import yaml
 
 from vault.errors import UnreadableRecord
+from vault.secrets import shown
 
 MAX_DEPTH = 60
 MAX_NODES = 50_000
@@ -179,7 +180,7 @@ class _Builder:
         # JSON and the rest of the product know text keys only.
         text = node.value if isinstance(node.value, str) else ("null" if node.value is None else str(node.value))
         if text in self._seen[-1]:
-            self._fail(f"the key {text[:80]!r} appears twice", event)
+            self._fail(f"the key {shown(text[:80])} appears twice", event)
         self._seen[-1].add(text)
         node.value = text
         return node

@@ -12,22 +12,8 @@ from vault.cli.app import VERBS, app
 
 REPOSITORY = Path(__file__).parents[2]
 HEAVY = [
-    "anyio",
-    "asyncio",
-    "dotenv",
-    "httpx",
-    "mcp",
-    "numpy",
-    "pydantic",
-    "pydantic_core",
-    "rich",
-    "ruamel",
-    "sqlalchemy",
-    "sqlmodel",
-    "starlette",
-    "structlog",
-    "typer",
-    "watchfiles",
+    *("anyio", "asyncio", "dotenv", "httpx", "mcp", "numpy", "pydantic", "pydantic_core", "rich"),
+    *("ruamel", "sqlalchemy", "sqlmodel", "starlette", "structlog", "typer", "watchfiles"),
 ]
 RUN = f"""
 import sys

@@ -59,7 +59,7 @@ def test_all_problems_are_listed_without_the_values(tmp_path: Path) -> None:
     [
         (b"{", "config.json is not JSON at line 1, column 2"),
         (b"[]", "config.json: must be an object"),
-        (b"\xff", "config.json cannot be read: UnicodeDecodeError"),
+        (b"\xff", "config.json is not UTF-8"),
         (b'{"ttl": 3}', "ttl: must be an object"),
         (b'{"ttl": {"scratchDays": NaN}}', "ttl.scratchDays: must be a number of days above 0 and at most 36500"),
         (b"[" * 100_000, "config.json is not JSON"),
