@@ -5,10 +5,14 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
+import asyncpg
 import orjson
 import structlog
 
 from server.settings import Settings
+
+# The class of SQLSTATEs whose messages quote values.
+_DATA_EXCEPTION = "22"
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger("muniment")
 _logger = logging.getLogger("muniment")
@@ -75,4 +79,16 @@ def of_request(event: str, facts: dict[str, Any]) -> None:
 
 def internal_error(error: BaseException, error_id: str, operation: str | None = None) -> None:
     """Log what a client was told only the id of."""
+    _forget_values(error)
     log.error("internal error", error_id=error_id, operation=operation, exc_info=error)
+
+
+def _forget_values(error: BaseException) -> None:
+    """Take out what PostgreSQL quotes of the row, or of the value, that a statement failed on."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, asyncpg.PostgresError):
+            cause.detail = None
+            if (cause.sqlstate or "").startswith(_DATA_EXCEPTION):
+                cause.args = (f"data exception {cause.sqlstate}",)
+        cause = cause.__cause__ or cause.__context__
