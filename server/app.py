@@ -46,7 +46,7 @@ class App:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         logs.configure(self._settings)
         async with open_services(self._settings, self._dsn) as services, Background(services):
-            doors: ASGIApp = Starlette(routes=routes(services))
+            doors: ASGIApp = Doors(services)
             if services.telemetry is not None:
                 doors = Traced(doors, services.telemetry)
             self._inner = RequestLog(doors, services.metrics)
@@ -54,8 +54,20 @@ class App:
             self._inner = None
 
 
-def routes(services: Services) -> list[BaseRoute]:
-    """Every route of the product."""
+class Doors:
+    """All doors. What is posted to /graphql, which is most of what comes, is spared the router and its layers."""
+
+    def __init__(self, services: Services) -> None:
+        self._graphql = _graphql(services)
+        self._all = Starlette(routes=routes(services, self._graphql))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request to its door."""
+        posted = scope["type"] == "http" and scope["path"] == "/graphql" and scope["method"] == "POST"
+        await (self._graphql if posted else self._all)(scope, receive, send)
+
+
+def _graphql(services: Services) -> GraphQLDoor:
     settings = services.settings
     schema = build(
         limits=settings.limits,
@@ -65,7 +77,11 @@ def routes(services: Services) -> list[BaseRoute]:
         log=logs.internal_error,
     )
     schema.engine.documents.warm(documents().values())
-    door = GraphQLDoor(services, schema)
+    return GraphQLDoor(services, schema)
+
+
+def routes(services: Services, door: GraphQLDoor) -> list[BaseRoute]:
+    """Every route of the product."""
     health, sessions = Health(services), Sessions(services)
     found: list[BaseRoute] = [
         Route("/", _home),
@@ -79,7 +95,7 @@ def routes(services: Services) -> list[BaseRoute]:
         Route("/readyz", health.ready),
         Mount("/static", StaticFiles(directory=graphiql.STATIC)),
     ]
-    if settings.metrics:
+    if services.settings.metrics:
         found.append(Route("/metrics", services.metrics.endpoint))
     return found
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from models.caller import Caller
@@ -23,7 +22,8 @@ async def from_scope(services: Services, scope: Scope) -> Caller | None:
 
     Raises Unauthenticated for a bad credential, Forbidden for a cookie from another site's page, Unprocessable for a bad run.
     """
-    headers = Headers(scope=scope)
+    # The first of a name counts.
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
     if (given := headers.get("authorization")) is not None:
         return await from_bearer(services, given, headers)
     if (cookie := session_cookie(headers)) is None:
@@ -59,7 +59,7 @@ async def in_call(services: Services, caller: Caller, call: Mapping[str, str]) -
     )
 
 
-def session_cookie(headers: Headers) -> str | None:
+def session_cookie(headers: Mapping[str, str]) -> str | None:
     """The token in the session cookie, if there is one."""
     try:
         morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
@@ -68,7 +68,7 @@ def session_cookie(headers: Headers) -> str | None:
     return morsel.value if morsel is not None and morsel.value else None
 
 
-def require_own_origin(settings: Settings, headers: Headers) -> None:
+def require_own_origin(settings: Settings, headers: Mapping[str, str]) -> None:
     """A browser sends its cookies for any page: only our own pages, and those allowed, may use them. Raises Forbidden."""
     origin = headers.get("origin")
     if origin is None or headers.get("sec-fetch-site") == "same-origin":
