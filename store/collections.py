@@ -9,7 +9,7 @@ from typing import Any
 from models import columns as dialect
 from models.caller import Caller
 from models.clock import new_id, now
-from models.errors import LimitExceeded, NotFound, Problem, Unprocessable
+from models.errors import LimitExceeded, NotFound, Problem, Unprocessable, VersionConflict
 from models.json_text import shown
 from models.kinds import FileKind, FileOperation
 from models.limits import COLLECTIONS_PER_ORG, PURPOSE_CHARACTERS
@@ -86,8 +86,9 @@ async def update(
     purpose: str | Unset = UNSET,
     columns: Sequence[dict[str, Any]] | Unset = UNSET,
     guild_id: str | Unset | None = UNSET,
+    expected_version: int | None = None,
 ) -> Row:
-    """The table after the change; its records are changed with its columns. Raises as `create`, and NotFound."""
+    """The table after the change; its records are changed with its columns. Raises as `create`, NotFound, and VersionConflict."""
     caller.require_operator("changing a collection")
     problems = [] if name is UNSET else _name_faults(name)
     problems += [] if purpose is UNSET else _purpose_faults(purpose)
@@ -103,17 +104,29 @@ async def update(
             dialect.load(old.columns) if columns is UNSET else dialect.parse(columns),
             old.guild_id if guild_id is UNSET else guild_id,
         )
+        if expected_version not in {None, old.version}:
+            if facts == _Facts(old.name, old.purpose, dialect.load(old.columns), old.guild_id):
+                return old
+            require_version(old, expected_version)
         await column_changes.apply(writer, caller.org_id, collection_id, dialect.load(old.columns), facts.columns)
         await _move(writer, caller, old, facts.guild_id)
         await _save(writer, caller, old, facts)
         return await access.locked_id(writer, caller, collection_id)
 
 
-async def delete(db: Database, caller: Caller, collection_id: str) -> Row:
-    """The change that says that the table is gone, with its records and grants. Raises NotFound, Forbidden."""
+async def delete(db: Database, caller: Caller, collection_id: str, *, expected_version: int | None = None) -> Row:
+    """The change that says that the table is gone, with its records and grants. Raises NotFound, Forbidden, VersionConflict."""
     caller.require_operator("deleting a collection")
     async with db.write() as writer:
-        return await delete_in(writer, caller, await access.locked_id(writer, caller, collection_id))
+        collection = await access.locked_id(writer, caller, collection_id)
+        require_version(collection, expected_version)
+        return await delete_in(writer, caller, collection)
+
+
+def require_version(file: Row, expected: int | None) -> None:
+    """Raise VersionConflict where a version is expected that the file, which is locked, does not have."""
+    if expected is not None and expected != file.version:
+        raise VersionConflict(file.display_path, expected=expected, current=file.version)
 
 
 async def delete_in(writer: Writer, caller: Caller, collection: Row) -> Row:

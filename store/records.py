@@ -94,16 +94,26 @@ async def update(
         return _certain(await _update(writer, caller, row, request))
 
 
-async def remove(db: Database, caller: Caller, collection: str, record_id: str | int) -> str:
-    """The id of the record that is now gone. Raises NotFound and Forbidden as access.for_write, NotFound for an unknown id."""
+async def remove(db: Database, caller: Caller, collection: str, record_id: str | int, *, expected_version: int | None = None) -> str:
+    """The id of the record that is now gone.
+
+    Raises NotFound and Forbidden as access.for_write, NotFound for an unknown id, VersionConflict.
+    """
     async with db.write_once() as writer:
         row = await access.for_write(writer, caller, collection)
-        gone = await record_rows.remove(writer, caller, row, await _present(writer, caller, row, record_id))
+        gone = await _remove(writer, caller, row, record_id, expected_version)
     if gone is None:
         async with db.write() as writer:
             row = await access.locked_for_write(writer, caller, collection)
-            gone = _certain(await record_rows.remove(writer, caller, row, await _present(writer, caller, row, record_id)))
+            gone = _certain(await _remove(writer, caller, row, record_id, expected_version))
     return str(gone.id)
+
+
+async def _remove(writer: Writer, caller: Caller, collection: Row, record_id: str | int, expected: int | None) -> Row | None:
+    current = await _present(writer, caller, collection, record_id)
+    if expected is not None and expected != current.version:
+        raise VersionConflict(current.display_path, expected=expected, current=current.version)
+    return await record_rows.remove(writer, caller, collection, current)
 
 
 async def get(db: Database, caller: Caller, collection: str, record_id: str | int) -> Row | None:

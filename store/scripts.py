@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from models.caller import Caller
 from models.clock import now
-from models.errors import MunimentError, NotFound, Problem, Unprocessable
+from models.errors import MunimentError, NotFound, Problem, Unprocessable, VersionConflict
 from models.kinds import ArtifactKind, FileKind, FileOperation
 from models.limits import SCRIPT_BYTES
 from models.paths import Family, Path, parse, script_path
@@ -93,8 +93,8 @@ async def write(
         return await agent_files.create(writer, caller, ArtifactKind.SCRIPT, owner, key=name, content=content, version=version)
 
 
-async def delete(db: Database, caller: Caller, path: str) -> Row:
-    """Delete the script at a display path; the change that says so. Raises as `get`."""
+async def delete(db: Database, caller: Caller, path: str, *, expected_version: int | None = None) -> Row:
+    """Delete the script at a display path; the change that says so. Raises as `get`, and VersionConflict."""
     async with db.write() as writer:
         parsed = await _script(writer, caller, path)
         try:
@@ -102,6 +102,8 @@ async def delete(db: Database, caller: Caller, path: str) -> Row:
         except NotFound as refusal:
             raise _unknown(path) from refusal
         current = await agent_files.one(writer, caller.org_id, ArtifactKind.SCRIPT, parsed.owner_id, parsed.key)
+        if current is not None and expected_version not in {None, current.version}:
+            raise VersionConflict(path, expected=expected_version or 0, current=current.version)
         gone = current and await writer.row(_DELETE, caller.org_id, current.id, now())
         if gone is None:
             raise _unknown(path)

@@ -93,7 +93,7 @@ async def put_script(call: Call, args: FileContent) -> Answer:
 
 async def delete_script(call: Call, _args: NoQuery) -> Answer:
     """Delete a script."""
-    await scripts.delete(call.db, call.caller, _script(call))
+    await scripts.delete(call.db, call.caller, _script(call), expected_version=call.expected)
     return Answer()
 
 
@@ -153,6 +153,6 @@ ROUTES = (
     Route("GET", _SCRIPTS, list_scripts, _GROUP, answer=models.Scripts),
     Route("GET", _SCRIPT, get_script, _GROUP, answer=models.Script, tag=Tag.VERSION),
     Route("PUT", _SCRIPT, put_script, _GROUP, body=FileContent, answer=models.Script, tag=Tag.VERSION, guard=Guard.MATCH_OR_NEW),
-    Route("DELETE", _SCRIPT, delete_script, _GROUP, status=204),
+    Route("DELETE", _SCRIPT, delete_script, _GROUP, status=204, guard=Guard.MATCH),
     Route("GET", "/api/agents/{id}/state", get_state, _GROUP, answer=models.State),
 )

@@ -9,7 +9,7 @@ from models.kinds import SubjectType
 from server.rest import models, shapes
 from server.rest.arguments import Body
 from server.rest.fields import Mode
-from server.rest.route import Answer, Call, NoQuery, Route, Tag
+from server.rest.route import Answer, Call, Guard, NoQuery, Route, Tag
 from store import access, agents, collections, grants, guilds
 from store.database import Row
 
@@ -89,13 +89,13 @@ async def update(call: Call, args: CollectionPatch) -> Answer:
     changes = {name: getattr(args, name) for name in args.model_fields_set}
     if not changes:
         raise Unprocessable(f"say what to change: {', '.join(CollectionPatch.model_fields)}")
-    row = await collections.update(call.db, call.caller, call.path["id"], **changes)
+    row = await collections.update(call.db, call.caller, call.path["id"], expected_version=call.expected, **changes)
     return Answer(shapes.collection(row), row.version)
 
 
 async def delete(call: Call, _args: NoQuery) -> Answer:
     """Delete a collection with its records and grants."""
-    await collections.delete(call.db, call.caller, call.path["id"])
+    await collections.delete(call.db, call.caller, call.path["id"], expected_version=call.expected)
     return Answer()
 
 
@@ -166,8 +166,8 @@ ROUTES = (
     Route("GET", "/api/collections", listed, _GROUP, answer=models.Collections),
     Route("POST", "/api/collections", create, _GROUP, body=CollectionCreate, answer=models.Collection, status=201, tag=Tag.CONTENT),
     Route("GET", _ONE, get, _GROUP, answer=models.CollectionDetail, tag=Tag.CONTENT),
-    Route("PATCH", _ONE, update, _GROUP, body=CollectionPatch, answer=models.Collection, tag=Tag.CONTENT),
-    Route("DELETE", _ONE, delete, _GROUP, status=204),
+    Route("PATCH", _ONE, update, _GROUP, body=CollectionPatch, answer=models.Collection, tag=Tag.CONTENT, guard=Guard.MATCH),
+    Route("DELETE", _ONE, delete, _GROUP, status=204, guard=Guard.MATCH),
     Route("GET", _GUILD, guild_access, "access", answer=models.GuildAccess),
     Route("PUT", _GUILD, set_guild_access, "access", body=AccessPut, answer=models.SubjectGrant),
     Route("GET", _AGENT, agent_access, "access", answer=models.AgentAccess),

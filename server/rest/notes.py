@@ -85,7 +85,7 @@ async def put(call: Call, args: NoteContent) -> Answer:
 
 async def delete(call: Call, _args: NoQuery) -> Answer:
     """Delete the note at a display path."""
-    await notes.delete(call.db, call.caller, call.path["path"])
+    await notes.delete(call.db, call.caller, call.path["path"], expected_version=call.expected)
     return Answer()
 
 
@@ -113,5 +113,5 @@ ROUTES = (
     Route("POST", "/api/notes/move", move, _GROUP, body=NoteMove, answer=models.Note, status=201, tag=Tag.VERSION),
     Route("GET", _ONE, get, _GROUP, answer=models.Note, tag=Tag.VERSION),
     Route("PUT", _ONE, put, _GROUP, body=NoteContent, answer=models.Note, tag=Tag.VERSION, guard=Guard.MATCH_OR_NEW),
-    Route("DELETE", _ONE, delete, _GROUP, status=204),
+    Route("DELETE", _ONE, delete, _GROUP, status=204, guard=Guard.MATCH),
 )

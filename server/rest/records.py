@@ -112,7 +112,7 @@ async def update(call: Call, args: RecordBody) -> Answer:
 async def remove(call: Call, _args: NoQuery) -> Answer:
     """Remove a record; its id is not used again."""
     table = await found(call, call.path["id"])
-    await records.remove(call.db, call.caller, table.name, call.path["record_id"])
+    await records.remove(call.db, call.caller, table.name, call.path["record_id"], expected_version=call.expected)
     return Answer()
 
 
@@ -127,5 +127,5 @@ ROUTES = (
     Route("POST", f"{_ALL}/batch", add_many, _GROUP, body=RecordBodies, answer=models.RecordBatch, status=201),
     Route("GET", _ONE, get, _GROUP, answer=models.Record, tag=Tag.CONTENT),
     Route("PATCH", _ONE, update, _GROUP, body=RecordBody, answer=models.RecordUpdated, guard=Guard.MATCH),
-    Route("DELETE", _ONE, remove, _GROUP, status=204),
+    Route("DELETE", _ONE, remove, _GROUP, status=204, guard=Guard.MATCH),
 )

@@ -1,6 +1,6 @@
 from models.caller import Caller
 from models.clock import now
-from models.errors import NotFound
+from models.errors import NotFound, VersionConflict
 from models.kinds import FileKind, FileOperation
 from models.paths import Path
 from store import changes
@@ -16,11 +16,11 @@ _DELETE = """UPDATE artifacts SET deleted_at = $4, version = version + 1
     WHERE org_id = $1 AND owner_id = $2 AND kind = 'NOTE' AND key = $3 AND deleted_at IS NULL RETURNING id, version"""
 
 
-async def delete(db: Database, caller: Caller, path: str) -> Row:
+async def delete(db: Database, caller: Caller, path: str, *, expected_version: int | None = None) -> Row:
     """Delete the note at a display path; the change that says so.
 
     Raises NotFound, Forbidden, Unprocessable naming the right tool for a path of another family, Conflict naming the agents whose
-    tasks embed the note.
+    tasks embed the note, VersionConflict.
     """
     async with db.write() as writer:
         parsed = await note_to_delete(writer, caller, path)
@@ -29,14 +29,17 @@ async def delete(db: Database, caller: Caller, path: str) -> Row:
             await owners.seize(writer, caller.org_id, (parsed.level, parsed.owner_id))
         except NotFound as refusal:
             raise unknown(path) from refusal
-        return await _delete(writer, caller, parsed)
+        return await _delete(writer, caller, parsed, expected_version)
 
 
-async def _delete(writer: Writer, caller: Caller, path: Path) -> Row:
+async def _delete(writer: Writer, caller: Caller, path: Path, expected_version: int | None) -> Row:
     at = now()
     deleted = await writer.row(_DELETE, caller.org_id, path.owner_id, path.key, at)
     if deleted is None:
         raise unknown(path.text)
+    if expected_version is not None and expected_version != (current := deleted.version - 1):
+        # What was just deleted comes back with the transaction.
+        raise VersionConflict(path.text, expected=expected_version, current=current)
     await refuse_if_embedded(writer, caller.org_id, path.text)
     change = Change(
         kind=FileKind.NOTE,
