@@ -53,7 +53,8 @@ DOCUMENTS: dict[str, tuple[str, Variables]] = {
     "note_get": (f"query($path: String!) {{ noteGet(path: $path) {{ {_NOTE} }} }}", _variables()),
     "note_write": (
         (
-            "mutation($level: NoteLevel!, $key: String!, $content: String!, $ownerId: ID, $expectedVersion: Int) { noteWrite(level: $level, "
+            "mutation($level: NoteLevel!, $key: String!, $content: String!, $ownerId: ID, $expectedVersion: Int) { "
+            "noteWrite(level: $level, "
             f"key: $key, content: $content, ownerId: $ownerId, expectedVersion: $expectedVersion) {{ {_NOTE} }} }}"
         ),
         _variables("level"),
@@ -90,7 +91,8 @@ DOCUMENTS: dict[str, tuple[str, Variables]] = {
     ),
     "record_update": (
         (
-            "mutation($collection: String!, $id: ID!, $body: JSON!, $expectedVersion: Int) { recordUpdate(collection: $collection, id: $id, "
+            "mutation($collection: String!, $id: ID!, $body: JSON!, $expectedVersion: Int) { recordUpdate(collection: "
+            "$collection, id: $id, "
             f"body: $body, expectedVersion: $expectedVersion) {{ warnings {{ column message }} record {{ {_RECORD} }} }} }}"
         ),
         _variables(),
