@@ -12,6 +12,7 @@ from asgi_lifespan import LifespanManager
 
 from server import migrate
 from server.app import App
+from server.documents import documents
 from server.postgres import EmbeddedPostgres
 from server.settings import Settings
 from store.database import Database
@@ -167,3 +168,9 @@ async def test_a_path_of_no_door_is_a_page_in_the_log(capsys: pytest.CaptureFixt
         await app(scope, receive, send)
     assert {message["status"] for message in sent if message["type"] == "http.response.start"} <= {307, 404, 405}
     assert [entry["path"] for entry in entries(capsys.readouterr().err, "request")] == ["*", "", "//", "/nothing"]
+
+
+async def test_the_pages_documents_are_parsed_before_the_first_request(app: App) -> None:
+    engine = app._inner._app._graphql._engine  # type: ignore[union-attr]  # the door within its layers
+    assert len(documents()) > 60
+    assert all(text in engine.documents for text in documents().values())
