@@ -135,6 +135,10 @@ class Vault:
         """Archive (or purge) what has expired, in one project or all; `dry_run` only says what would be."""
         return retire.gc(self._engine, project, purge=purge, dry_run=dry_run)
 
+    def take_warnings(self) -> tuple[str, ...]:
+        """Return what went wrong beside this thread's last mutation (git, index, views), once; the records are written."""
+        return self._engine.take_warnings()
+
     # ------------------------------------------------------------------ reading
 
     def get(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from vault import paths
 from vault.engine import Engine
+from vault.errors import VaultError
+from vault.frontmatter import has_conflict_marks
 from vault.kinds import SUBDIRS
 from vault.record import Record
 from vault.scan import RecordKey, is_record_name
@@ -104,9 +106,13 @@ def sync(engine: Engine) -> SyncReport:
 
 def examine(engine: Engine) -> Report:
     """Check every file of the vault, and repair index and views on the way."""
-    behind, indexed = repair(engine)
-    repaired = [f"views of {project}" for project in behind] + ([f"index: {indexed} files"] if indexed else [])
     problems: list[Problem] = []
+    behind, indexed = list[str](), 0
+    try:
+        behind, indexed = repair(engine)
+    except VaultError as error:  # a busy or read-only vault, a full disk: the files can be checked all the same
+        problems.append(Problem("not-repaired", "", error.message))
+    repaired = [f"views of {project}" for project in behind] + ([f"index: {indexed} files"] if indexed else [])
     records = 0
     projects = engine.projects()
     for project in projects:
@@ -130,6 +136,8 @@ def _record_problems(record: Record) -> Iterator[Problem]:
     found = scan(record.frontmatter, "frontmatter") + scan(record.body, "body")
     for where, kind in dict.fromkeys((finding.where, finding.kind) for finding in found):
         yield Problem("secret", place, f"{where} holds what looks like a secret ({kind}); take it out, and replace the secret itself")
+    if has_conflict_marks(record.body):
+        yield Problem("merge-conflict", place, "the body holds the marks of an unfinished merge (<<<<<<<)")
     for text in problems_of(record.frontmatter):
         yield Problem("invalid-value", place, text)
     if SUBDIRS[record.kind] != record.key.subdir:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Engine:
         self.clock, self.random_hex, self.watched = clock, random_hex, watched
         self.catalog = Catalog(self.root, self._on_change)
         self.warnings = Warnings()
+        self._unread = threading.local()
         self._hook = on_change
         self._events: deque[tuple[str, str, str, str, str]] = deque()
         self._views: dict[str, ProjectViews] = {}
@@ -141,7 +143,7 @@ class Engine:
         """Hold the lock; afterwards bring the views up to date and tell the hook. `timeout`: seconds, instead of the vault's own."""
         try:
             with self.lock(timeout):
-                self.warnings = warnings = Warnings()
+                self.warnings = self._unread.warnings = warnings = Warnings()
                 files.make_folder(self.root, "projects", project)
                 self.files_of(project, patient=True)
                 try:
@@ -150,6 +152,12 @@ class Engine:
                     self._compile(project)
         finally:
             self.tell()
+
+    def take_warnings(self) -> tuple[str, ...]:
+        """Return what went wrong beside this thread's last mutation, once."""
+        warnings = getattr(self._unread, "warnings", None)
+        self._unread.warnings = None
+        return tuple(warnings.texts) if warnings else ()
 
     def save(self, key: RecordKey, text: str) -> Record:
         """Write one record's file and bring catalog and index up to date. Call it within `mutation`."""

@@ -18,6 +18,7 @@ MAX_FRONTMATTER = 256 * 1024  # characters; a larger one is a mistake or an atta
 MAX_FILE = 16 * 1024 * 1024  # bytes
 
 _OPENING = re.compile(r"---[ \t]*(\r\n|\n)")
+_OURS, _THEIRS = (re.compile(rf"^{mark}{{7}}(?: |$)", re.MULTILINE) for mark in "<>")
 _CLOSING = re.compile(r"^---[ \t]*(\r\n|\n|\Z)", re.MULTILINE)
 
 
@@ -60,8 +61,15 @@ def parse(text: str, where: str) -> Document:
     source = text[opening.end() : closing.start()]
     if len(source) > MAX_FRONTMATTER:
         raise UnreadableRecord(f"{where}: the frontmatter is larger than {MAX_FRONTMATTER // 1024} KiB")
+    if has_conflict_marks(source):
+        raise UnreadableRecord(f"{where}: the frontmatter holds the marks of an unfinished merge (<<<<<<<)")
     data = _mapping(parse_yaml(source, where), where)
     return Document(text[: opening.end()], source, text[closing.start() : closing.end()], text[closing.end() :], data, opening.group(1))
+
+
+def has_conflict_marks(text: str) -> bool:
+    """Return whether git left both sides of a merge in the text."""
+    return _OURS.search(text) is not None and _THEIRS.search(text) is not None
 
 
 def _mapping(root: Node | None, where: str) -> dict[str, Any]:

@@ -76,7 +76,8 @@ def _verb(args: Sequence[str]) -> str:
 def _reason(output: bytes) -> str:
     lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
     useful = [line for line in lines if line and not line.startswith("hint:")]
-    return mask_passwords("; ".join(useful[-3:]))[:500] or "no reason given"
+    said = [line for line in useful if line.startswith(("fatal:", "error:", "! ["))]  # what follows them is advice
+    return mask_passwords("; ".join((said or useful)[-3:]))[:500] or "no reason given"
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

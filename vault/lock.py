@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from filelock import FileLock, Timeout
 
-from vault.errors import LockTimeout, PathRefused
+from vault.errors import LockTimeout, PathRefused, UpsertFailed
 from vault.files import read_plain
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class _Gate:
         except (FileExistsError, NotADirectoryError) as error:
             raise PathRefused("the vault root is a file, not a folder; it was left untouched") from error
         except OSError as error:
-            raise LockTimeout(f"the vault's lock cannot be taken: {error.strerror or type(error).__name__}") from error
+            raise UpsertFailed(f"the vault cannot be written: {error.strerror or type(error).__name__}") from error
         self._note_holder()
         return True
 

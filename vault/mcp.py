@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,10 @@ class Door:
             call = mcp_tools.check(name, arguments)
             vault = self._vault(call.text("vaultRoot"))
             place = locate(vault, Path(call.text("cwd") or self._cwd), call.text("projectId") or self._project)
-            return _result(mcp_tools.run(vault, place, call))
+            vault.take_warnings()
+            answer = mcp_tools.run(vault, place, call)
+            warnings = vault.take_warnings()
+            return _result({**answer, "warnings": list(warnings)} if warnings else answer)
         except VaultError as error:
             return _result({"code": error.code, "message": error.message}, refused=True)
         except OSError as error:
@@ -82,7 +86,7 @@ def make_server(door: Door) -> Server[Any]:
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         return await anyio.to_thread.run_sync(door.call, params.name, params.arguments or {})
 
-    return Server("memo", instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server("memo", version=version("muniment"), instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
 def serve(root: Path | None, cwd: Path | None, project: str | None) -> None:

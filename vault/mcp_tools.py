@@ -147,7 +147,7 @@ def _search(vault: Vault, place: Place, call: Call) -> dict[str, Any]:
         include_expired=call.flag("includeExpired"),
         as_of=call.text("asOf"),
         cross_project=call.flag("crossProject"),
-        limit=call.arguments.get("limit") or 20,
+        limit=20 if (limit := call.arguments.get("limit")) is None else limit,
     )
     return {"hits": [hit.to_dict() for hit in hits]}
 

@@ -78,12 +78,13 @@ def _from_title(engine: Engine, draft: Draft, title: str, stamp: int) -> str:
     slug, lossy = paths.derive_slug(title)
     if not slug:
         return _free(engine, draft, f"{draft.kind}-{stamp}")
-    if not lossy:
-        return slug
     stored = engine.load(paths.key_of(draft.project, draft.kind, slug))
     if stored is None or _folded(stored.record.title) == _folded(title):
         return slug
-    return f"{slug}-{paths.digest(title)}"
+    # `Caf` and `Café` both come to `caf`: where either lost letters, they are two records.
+    theirs = stored.record.frontmatter.get("title")
+    shortened = isinstance(theirs, str) and paths.derive_slug(theirs)[1]
+    return f"{slug}-{paths.digest(title)}" if lossy or shortened else slug
 
 
 def _folded(title: str) -> str:

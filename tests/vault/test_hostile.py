@@ -1,6 +1,7 @@
 """What a hostile or unlucky folder does to those who read it: no hang, no file outside touched, no secret shown."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,41 @@ def test_a_secret_that_a_person_typed_is_named_by_doctor_and_not_written_again(v
     path.write_text(f"---\n{HEAD}---\nand {SECRET}\n")
     vault.upsert("p", "spec", "a new body", slug="x")
     assert SECRET not in path.read_text()
+
+
+# ---------------------------------------------------------------------- what git leaves
+
+
+def test_marks_of_a_merge_are_named(vault: Vault) -> None:
+    hand_written(vault, "head", f"---\n<<<<<<< HEAD\n{HEAD}=======\n{HEAD}>>>>>>> other\n---\nbody\n")
+    hand_written(vault, "body", f"---\n{HEAD.replace('id: x', 'id: body')}---\n<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> other\n")
+    assert [(problem.type, problem.path, problem.message) for problem in vault.doctor().problems] == [
+        ("merge-conflict", "projects/p/specs/body.md", "the body holds the marks of an unfinished merge (<<<<<<<)"),
+        (
+            "unreadable",
+            "projects/p/specs/head.md",
+            "projects/p/specs/head.md: the frontmatter holds the marks of an unfinished merge (<<<<<<<)",
+        ),
+    ]
+
+
+def test_every_write_says_that_git_failed(vault: Vault) -> None:
+    vault.root.mkdir()
+    (vault.root / "config.json").write_text('{"vaultGit": {"enabled": true, "atomic": true}}')
+    (vault.root / ".git").write_text("gitdir: /nowhere/at/all\n")
+    opened = Vault(vault.root)
+    opened.upsert("p", "trap", "x", slug="a")
+    assert opened.take_warnings() == ("git rev-parse failed: fatal: not a git repository: /nowhere/at/all",)
+    opened.append("p", "event")
+    assert opened.take_warnings() == ("git rev-parse failed: fatal: not a git repository: /nowhere/at/all",)
+    assert opened.take_warnings() == ()
+
+
+def test_what_git_keeps_to_itself_is_ignored(vault: Vault) -> None:
+    vault.root.mkdir()
+    (vault.root / "config.json").write_text('{"vaultGit": {"enabled": true, "atomic": true}}')
+    opened = Vault(vault.root)
+    opened.upsert("p", "trap", "x", slug="a")
+    done = subprocess.run(["git", "status", "--porcelain"], cwd=vault.root, capture_output=True, text=True, check=True)
+    names = ("DECISIONS", "INDEX", "PROMPTS", "SESSIONS", "TRAPS")
+    assert done.stdout.splitlines() == [f"?? projects/p/{name}.md" for name in names]

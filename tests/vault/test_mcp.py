@@ -91,6 +91,7 @@ def test_each_tool_answers(door: Door) -> None:
         ("forget", {"id": "x"}, "RECORD_NOT_FOUND", "Record not found"),
         ("search", {"query": "("}, "INVALID_QUERY", ""),
         ("search", {"query": "x", "limit": True}, "INVALID_ARGUMENTS", "limit must be a whole number"),
+        ("search", {"query": "x", "limit": 0}, "INVALID_ARGUMENTS", "limit must be a whole number from 1 to 1000"),
         ("search", {"query": "x", "limit": 5_000}, "INVALID_ARGUMENTS", "limit must be a whole number from 1 to 1000"),
         ("search", {"query": "x", "kinds": [1]}, "INVALID_ARGUMENTS", "kinds must be a list of texts"),
         ("upsert", {"kind": "trap", "body": "x", "projectId": "../x"}, "PATH_REFUSED", "project"),

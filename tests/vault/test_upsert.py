@@ -196,3 +196,11 @@ def test_the_vault_stays_out_of_the_product(tmp_path: Any) -> None:
     with pytest.raises(PathRefused, match="lies inside the repository"):
         inside.upsert("p", "trap", "x", repo=tmp_path / "repo")
     assert not (tmp_path / "repo/notes").exists()
+
+
+@pytest.mark.parametrize("titles", [("Café", "Caf"), ("Caf", "Café"), ("Straße 1", "Stra e 1"), ("x 日", "x")])
+def test_titles_that_differ_only_in_letters_a_slug_lacks_are_two_records(vault: Vault, titles: tuple[str, str]) -> None:
+    first, second = (vault.upsert("p", "spec", title, frontmatter={"title": title}).record for title in titles)
+    assert (vault.get("p", first.id).body, vault.get("p", second.id).body) == titles  # type: ignore[union-attr]
+    assert vault.upsert("p", "spec", "again", frontmatter={"title": titles[0]}).record.id == first.id
+    assert vault.upsert("p", "spec", "again", frontmatter={"title": titles[1]}).record.id == second.id

@@ -77,9 +77,14 @@ class Session:
             click.echo(click.style(f"{code}: ", fg="red", bold=True) + plain(message), err=True)
         raise click.exceptions.Exit(1)
 
-    def answer(self, value: Any, human: Callable[[], str]) -> None:
-        """Print the answer, as JSON or for people."""
-        click.echo(dumps(value) if self.as_json else human())
+    def answer(self, value: dict[str, Any], human: Callable[[], str]) -> None:
+        """Print the answer, as JSON or for people, and what went wrong beside it."""
+        texts = self.vault.take_warnings()
+        if self.as_json:
+            click.echo(dumps({**value, "warnings": list(texts)} if texts else value))
+            return
+        click.echo(human())
+        self.warn(texts)
 
     def warn(self, texts: tuple[str, ...]) -> None:
         """Print what went wrong beside the write; with --json the answer holds it."""

@@ -55,7 +55,6 @@ def upsert_(
     )
     done = "Counted again" if result.recurrence else "Created" if result.created else "Updated"
     session.answer(result.to_dict(), lambda: printing.written(done, result.record))
-    session.warn(result.warnings)
 
 
 def _split(values: tuple[str, ...]) -> list[str]:
@@ -85,7 +84,6 @@ def forget_(session: Session, *, purge: bool, **which: Any) -> None:
     wanted, kind, slug = one_id(**which)
     result = session.vault.forget(session.project, wanted, kind=kind, slug=slug, purge=purge)
     session.answer(result.to_dict(), lambda: printing.written("Purged" if purge else "Archived", result.record))
-    session.warn(result.warnings)
 
 
 @verb("feedback", "memo feedback pool-leaks helpful\nmemo feedback --kind trap --slug pool-leaks stale")

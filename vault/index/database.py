@@ -73,11 +73,19 @@ class Index:
         if refresh:
             self._catch_up(filters.projects)
         now = filters.as_of or filters.now or now_text()
-        return self._run(lambda connection: find(connection, parsed, filters, now, limit))
+        try:
+            return self._run(lambda connection: find(connection, parsed, filters, now, limit))
+        except _Busy:
+            raise
+        except IndexFailed:  # a vault that may only be read, or a full disk
+            with self._in_memory() as connection:
+                for project in filters.projects or (None,):
+                    self._refresh(connection, project)
+                return find(connection, parsed, filters, now, limit)
 
     def _catch_up(self, projects: tuple[str, ...]) -> None:
         """A reader does not wait for long writes of others: it then answers from what is there."""
-        with contextlib.suppress(_Busy):
+        with contextlib.suppress(IndexFailed):
             for project in projects or (None,):
                 self._run(partial(self._refresh, project=project), _READER_BUSY)
 
@@ -135,6 +143,17 @@ class Index:
         finally:
             connection.close()
 
+    @contextlib.contextmanager
+    def _in_memory(self) -> Iterator[sqlite3.Connection]:
+        """A connection to an index that lasts for one search."""
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            connection.create_function("covers", 2, sql.covers, deterministic=True)
+            self._prepare(connection)
+            yield connection
+        finally:
+            connection.close()
+
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0:
@@ -164,8 +183,10 @@ class Index:
                 if broken():
                     for suffix in ("-wal", "-shm", "-journal", ""):
                         Path(f"{self._path}{suffix}").unlink(missing_ok=True)
-        except (OSError, Timeout) as error:
-            raise IndexFailed("the search index (memo.sqlite) is broken and cannot be replaced") from error
+        except Timeout as error:
+            raise IndexFailed("the search index (memo.sqlite) is broken, and another process is replacing it") from error
+        except OSError as error:
+            raise IndexFailed(f"the search index (memo.sqlite) cannot be replaced: {error.strerror or type(error).__name__}") from error
 
 
 class _Busy(IndexFailed):
