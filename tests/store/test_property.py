@@ -127,13 +127,12 @@ class Store(RuleBasedStateMachine):
             foreign = (notes.delete if delete else notes.get)(self.db, caller, path)
             self.same(foreign, lambda: "NOT_FOUND", lambda _note: "an answer")
         elif delete:
-            self.same(
-                notes.delete(self.db, caller, path), lambda: self.model.note_delete(caller, level, owner_id, path), lambda c: c.version
-            )
+            deleted = notes.delete(self.db, caller, path)
+            self.same(deleted, lambda: self.model.note_delete(caller, level, owner_id, path), lambda change: change.version)
+            self.reads_back(path)
         else:
-            self.same(
-                notes.get(self.db, caller, path), lambda: self.model.note_get(caller, level, owner_id, path), lambda note: note.content
-            )
+            read = notes.get(self.db, caller, path)
+            self.same(read, lambda: self.model.note_get(caller, level, owner_id, path), lambda note: note.content)
 
     @rule(role=CALLERS, name=NAMES, body=BODIES)
     def adds_a_record(self, role: str, name: str, body: dict[str, Any]) -> None:
