@@ -28,9 +28,25 @@ class Match:
 
     def conditions(self, parameters: Parameters) -> list[str]:
         """The conditions, all of which must hold; none for every record."""
-        found = self.narrowing.conditions(parameters)
+        found = self._beside_query(parameters)
         if self.query is not None:
             found.append(queries.predicate("a", parameters.take(self.query.words), parameters.take(self.query.pattern)))
+        return found
+
+    def in_turns(self, parameters: Parameters) -> tuple[str, str] | None:
+        """The condition by words, and the one of whatever else a query of one token finds, all of which ranks below.
+
+        None where that is not so: a query of more than one token, or terms that rank as well.
+        """
+        if self.query is None or self.query.token is None or self.narrowing.terms:
+            return None
+        words = queries.has_words("a", parameters.take(self.query.words))
+        token = queries.has_token("a", parameters.take(self.query.pattern))
+        beside = self._beside_query(parameters)
+        return " AND ".join([words, *beside]), " AND ".join([token, f"({words}) IS NOT TRUE", *beside])
+
+    def _beside_query(self, parameters: Parameters) -> list[str]:
+        found = self.narrowing.conditions(parameters)
         if self.since is not None:
             found.append(f"a.updated_at >= {parameters.add(self.since, 'timestamptz')}")
         return found

@@ -13,17 +13,21 @@ from store.parameters import Parameters
 from store.record_match import HEADING, Match, limit_problem
 
 # The caller's rights are part of the statement; only the hits are read whole.
-_SEARCH = f"""WITH k AS MATERIALIZED ({access.SELECT} AND {access.effective()} <> 'NONE' AND ($4::text IS NULL OR k.id = $4))
+_SEARCH = f"""WITH k AS MATERIALIZED ({access.SELECT} AND {access.effective()} <> 'NONE' AND ($4::text IS NULL OR k.id = $4)){{first}}
     SELECT {record_rows.COLUMNS}
-    FROM (
-        SELECT a.id, {{keys}} FROM artifacts a
-        WHERE a.org_id = $1 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL
-            AND {{within}} AND {{conditions}}
-        ORDER BY {{inner}}, a.id LIMIT {{limit}}
-    ) hit
+    FROM ({{hits}}) hit
     JOIN artifacts a ON a.org_id = $1 AND a.id = hit.id
     JOIN k ON k.id = a.collection_id
-    ORDER BY {{outer}}, a.id"""
+    ORDER BY {{outer}}, a.id LIMIT {{limit}}"""
+
+_HITS = """SELECT a.id, {keys} FROM artifacts a
+    WHERE {gate}a.org_id = $1 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL AND {within} AND {conditions}
+    ORDER BY {inner}, a.id LIMIT {limit}"""
+
+# Where the words alone fill the answer, nothing looks at every text for the token.
+_FIRST = ", by_words AS MATERIALIZED ({by_words})"
+_IN_TURNS = "SELECT * FROM by_words UNION ALL ({others})"
+_ROOM = "(SELECT count(*) FROM by_words) < {limit} AND "
 
 _COLLECTION = 3  # the place of $4 among the parameters
 _WITHIN_ALL = "a.collection_id = ANY(ARRAY(SELECT k.id FROM k))"
@@ -58,13 +62,18 @@ def _checked(collection: Row | None, query: str, where: Any, limit: int) -> Matc
 
 
 def _statement(match: Match, limit: int, parameters: Parameters) -> str:
-    conditions = " AND ".join(match.conditions(parameters))
     keys = match.best_first(parameters)
-    return _SEARCH.format(
-        within=_WITHIN_ALL if parameters.values[_COLLECTION] is None else _WITHIN_ONE,
-        conditions=conditions,
-        keys=record_order.selected(keys),
-        inner=record_order.by(keys),
-        outer=record_order.by(keys, "hit."),
-        limit=parameters.add(limit, "bigint"),
-    )
+    asked = {
+        "within": _WITHIN_ALL if parameters.values[_COLLECTION] is None else _WITHIN_ONE,
+        "keys": record_order.selected(keys),
+        "inner": record_order.by(keys),
+        "limit": parameters.add(limit, "bigint"),
+    }
+    first = ""
+    if (turns := match.in_turns(parameters)) is not None:
+        words, others = turns
+        first = _FIRST.format(by_words=_HITS.format(gate="", conditions=words, **asked))
+        hits = _IN_TURNS.format(others=_HITS.format(gate=_ROOM.format(**asked), conditions=others, **asked))
+    else:
+        hits = _HITS.format(gate="", conditions=" AND ".join(match.conditions(parameters)), **asked)
+    return _SEARCH.format(first=first, hits=hits, outer=record_order.by(keys, "hit."), limit=asked["limit"])
