@@ -10,7 +10,7 @@ import typer
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from server import demo, logs, operator_token, runtime
+from server import logs, operator_token, runtime
 from server.app import App
 from server.settings import Settings, read
 from store.database import Database
@@ -45,6 +45,8 @@ async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | No
     db = await Database(dsn, size=2).open()
     try:
         if with_demo:
+            from server import demo  # its content is read once in the life of a database
+
             await demo.load_if_new(db)
         return await operator_token.keep(db, settings.home) if settings.database_url is None else None
     finally:

@@ -1,12 +1,13 @@
 """Every setting, read once. An option of the command line wins over `MUNIMENT_<NAME>`, which wins over the default here."""
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from resolvers.engine import Limits
+if TYPE_CHECKING:
+    from resolvers.engine import Limits
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
 
@@ -100,8 +101,10 @@ class Settings(BaseSettings):
         return self
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> "Limits":
         """The bounds on GraphQL documents."""
+        from resolvers.engine import Limits  # most commands never ask, and GraphQL takes its time to import
+
         return Limits(
             depth=self.max_depth,
             aliases=self.max_aliases,

@@ -1,4 +1,5 @@
 import pytest
+from alembic.script import ScriptDirectory
 
 from server import migrate
 from server.postgres import EmbeddedPostgres
@@ -20,3 +21,7 @@ def test_migrations_go_up_agree_with_the_models_and_come_back_down(empty: str) -
 
 async def test_the_current_revision_is_the_head(dsn: str) -> None:
     assert await migrate.current(dsn) == migrate.head() == "0003"
+
+
+def test_the_head_is_what_alembic_finds() -> None:
+    assert ScriptDirectory("migrations").get_heads() == [migrate.head()]
