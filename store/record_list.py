@@ -19,18 +19,17 @@ from store.record_order import parse as parse_order
 
 __all__ = ["RecordPage", "for_collection", "list_records", "parse_order"]
 
-_FURTHEST = 2**31
+# No table holds as many, and PostgreSQL takes no more than a bigint.
+FURTHEST = 2**31
 _LIVE = "a.org_id = $1 AND a.collection_id = $2 AND a.kind = 'OBJECT' AND a.deleted_at IS NULL"
 
-# The total comes with the page; a page without records is still a row, of the collection alone.
-_PLAIN = f"""SELECT k.record_count AS total, {record_rows.COLUMNS}
-    FROM artifact_collections k LEFT JOIN LATERAL (
-        SELECT a.*, {{keys}} FROM artifacts a WHERE {_LIVE} ORDER BY {{inner}} LIMIT {{limit}} OFFSET {{offset}}
-    ) a ON true
-    WHERE k.org_id = $1 AND k.id = $2 AND k.deleted_at IS NULL ORDER BY {{outer}}"""
+_PLAIN = f"""SELECT k.record_count AS total, {{columns}}
+    FROM artifacts a JOIN artifact_collections k ON k.org_id = $1 AND k.id = $2 AND k.deleted_at IS NULL
+    WHERE {_LIVE} ORDER BY {{order}} LIMIT {{limit}} OFFSET {{offset}}"""
+_ALL = "SELECT record_count FROM artifact_collections WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"
 
 # Matches are counted and ordered as ids and keys; only the page's are then read whole.
-_NARROWED = f"""SELECT page.total, {record_rows.COLUMNS}
+_NARROWED = f"""SELECT page.total, {{columns}}
     FROM (
         SELECT a.id, count(*) OVER () AS total, {{keys}}
         FROM artifacts a WHERE {_LIVE} AND {{conditions}} ORDER BY {{inner}} LIMIT {{limit}} OFFSET {{offset}}
@@ -61,15 +60,17 @@ async def list_records(
     order: Any = None,
     limit: int = DEFAULT_PAGE,
     offset: int = 0,
+    read: frozenset[str] | None = None,
 ) -> RecordPage:
     """A page of the collection's live records; by id, or with `since` by when they were updated, unless ordered otherwise.
 
+    `read` names the columns that are needed, where not all are (see record_rows.columns).
     Raises NotFound as access.for_read, and Unprocessable with every problem of the other arguments.
     """
     async with db.read() as reader:
         found = await access.for_read(reader, caller, collection)
         asked = _checked(found, query=None, where=where, since=since, order=order, limit=limit, offset=offset)
-        return await _page(reader, caller.org_id, found, asked)
+        return await _page(reader, caller.org_id, found, asked, read)
 
 
 async def for_collection(
@@ -83,6 +84,7 @@ async def for_collection(
     order: Any = None,
     limit: int = DEFAULT_PAGE,
     offset: int = 0,
+    read: frozenset[str] | None = None,
 ) -> RecordPage:
     """A page of the records of a collection that the caller was found to read; with a query those that match it, best first.
 
@@ -90,7 +92,7 @@ async def for_collection(
     """
     asked = _checked(collection_row, query=query, where=where, since=since, order=order, limit=limit, offset=offset)
     async with db.read() as reader:
-        return await _page(reader, caller.org_id, collection_row, asked)
+        return await _page(reader, caller.org_id, collection_row, asked, read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,14 @@ def _checked(collection: Row, *, query: str | None, where: Any, since: datetime 
         parsed = BY_ID if since is None else BY_UPDATE
     given = {"query": query, "where": where or None, "since": since}
     shown = {name: value for name, value in given.items() if value is not None}
-    return _Request(columns=columns, match=match, order=parsed, limit=limit, offset=min(offset, _FURTHEST), shown=shown)
+    return _Request(columns=columns, match=match, order=parsed, limit=limit, offset=min(offset, FURTHEST), shown=shown)
+
+
+def check_bounds(limit: int, offset: int) -> None:
+    """Raise Unprocessable with every problem of a page's bounds."""
+    problems = [problem for problem in (limit_problem(limit), _offset_problem(offset)) if problem]
+    if problems:
+        raise Unprocessable.listing(HEADING, problems)
 
 
 def _offset_problem(offset: int) -> Problem | None:
@@ -134,27 +143,30 @@ def _order(order: Any, columns: Sequence[ColumnDef], problems: list[Problem]) ->
     return parsed
 
 
-async def _page(reader: Reader, org_id: str, collection: Row, asked: _Request) -> RecordPage:
+async def _page(reader: Reader, org_id: str, collection: Row, asked: _Request, read: frozenset[str] | None) -> RecordPage:
     parameters = Parameters([org_id, collection.id])
     conditions = " AND ".join(asked.match.conditions(parameters))
     narrowed_by = list(parameters.values)
-    rows = await reader.rows(_statement(asked, conditions, parameters), *parameters.values)
-    if rows and not conditions:
-        return RecordPage(rows[0].total, rows if rows[0].file_id is not None else [])
+    rows = await reader.rows(_statement(asked, conditions, read, parameters), *parameters.values)
     if rows:
         return RecordPage(rows[0].total, rows)
-    total = await reader.value(_COUNT.format(conditions=conditions), *narrowed_by) if asked.offset and conditions else 0
+    total = await reader.value(_COUNT.format(conditions=conditions) if conditions else _ALL, *narrowed_by) or 0 if asked.offset else 0
     explained = total == 0 and ("where" in asked.shown or "since" in asked.shown)
     return RecordPage(total, [], await hint.explain(reader, org_id, collection, asked.columns, asked.shown) if explained else None)
 
 
-def _statement(asked: _Request, conditions: str, parameters: Parameters) -> str:
+def _statement(asked: _Request, conditions: str, read: frozenset[str] | None, parameters: Parameters) -> str:
     keys = record_order.keys(asked.order, asked.columns, parameters) if asked.order else asked.match.best_first(parameters)
-    return (_NARROWED if conditions else _PLAIN).format(
+    limit, offset = parameters.add(asked.limit, "bigint"), parameters.add(asked.offset, "bigint")
+    columns = record_rows.columns(read)
+    if not conditions:
+        return _PLAIN.format(columns=columns, order=record_order.expressions(keys), limit=limit, offset=offset)
+    return _NARROWED.format(
+        columns=columns,
         conditions=conditions,
         keys=record_order.selected(keys),
         inner=record_order.by(keys),
-        outer=record_order.by(keys, "page." if conditions else "a."),
-        limit=parameters.add(asked.limit, "bigint"),
-        offset=parameters.add(asked.offset, "bigint"),
+        outer=record_order.by(keys, "page."),
+        limit=limit,
+        offset=offset,
     )

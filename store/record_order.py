@@ -89,6 +89,11 @@ def keys(order: Order, columns: Sequence[ColumnDef], parameters: Parameters) -> 
     return [*(Key(value, f"{direction} NULLS LAST") for value in values), LAST_KEY]
 
 
+def expressions(keys: Sequence[Key]) -> str:
+    """What follows ORDER BY, over `artifacts a` itself."""
+    return ", ".join(f"{key.sql} {key.direction}" for key in keys)
+
+
 def selected(keys: Sequence[Key]) -> str:
     """The keys as columns of the innermost SELECT."""
     return ", ".join(f"{key.sql} AS key_{index}" for index, key in enumerate(keys))

@@ -14,7 +14,7 @@ from store.record_match import HEADING, Match, limit_problem
 
 # The caller's rights are part of the statement; only the hits are read whole.
 _SEARCH = f"""WITH k AS MATERIALIZED ({access.SELECT} AND {access.effective()} <> 'NONE' AND ($4::text IS NULL OR k.id = $4)){{first}}
-    SELECT {record_rows.COLUMNS}
+    SELECT {{columns}}
     FROM ({{hits}}) hit
     JOIN artifacts a ON a.org_id = $1 AND a.id = hit.id
     JOIN k ON k.id = a.collection_id
@@ -36,9 +36,16 @@ _WITHIN_ONE = "a.collection_id = $4"
 
 
 async def search(
-    db: Database, caller: Caller, *, query: str, collection: str | None = None, where: Any = None, limit: int = DEFAULT_PAGE
+    db: Database,
+    caller: Caller,
+    *,
+    query: str,
+    collection: str | None = None,
+    where: Any = None,
+    limit: int = DEFAULT_PAGE,
+    read: frozenset[str] | None = None,
 ) -> list[Row]:
-    """The records that match the query, best first. `where` narrows within a collection.
+    """The records that match the query, best first. `where` narrows within a collection; `read` as in record_list.
 
     Raises NotFound as access.for_read, and Unprocessable with every problem of the other arguments.
     """
@@ -46,7 +53,7 @@ async def search(
         found = None if collection is None else await access.for_read(reader, caller, collection)
         match = _checked(found, query, where, limit)
         parameters = Parameters([caller.org_id, *access.subject(caller), found.id if found else None])
-        return await reader.rows(_statement(match, limit, parameters), *parameters.values)
+        return await reader.rows(_statement(match, limit, read, parameters), *parameters.values)
 
 
 def _checked(collection: Row | None, query: str, where: Any, limit: int) -> Match:
@@ -61,7 +68,7 @@ def _checked(collection: Row | None, query: str, where: Any, limit: int) -> Matc
     return match
 
 
-def _statement(match: Match, limit: int, parameters: Parameters) -> str:
+def _statement(match: Match, limit: int, read: frozenset[str] | None, parameters: Parameters) -> str:
     keys = match.best_first(parameters)
     asked = {
         "within": _WITHIN_ALL if parameters.values[_COLLECTION] is None else _WITHIN_ONE,
@@ -76,4 +83,5 @@ def _statement(match: Match, limit: int, parameters: Parameters) -> str:
         hits = _IN_TURNS.format(others=_HITS.format(gate=_ROOM.format(**asked), conditions=others, **asked))
     else:
         hits = _HITS.format(gate="", conditions=" AND ".join(match.conditions(parameters)), **asked)
-    return _SEARCH.format(first=first, hits=hits, outer=record_order.by(keys, "hit."), limit=asked["limit"])
+    outer = record_order.by(keys, "hit.")
+    return _SEARCH.format(columns=record_rows.columns(read), first=first, hits=hits, outer=outer, limit=asked["limit"])
