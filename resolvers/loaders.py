@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 from strawberry.dataloader import DataLoader
 
 from models.caller import Caller
-from store import agents, collections, grants, guilds, memory, notes, provenance, runs, schedules, scripts, tasks
+from store import agents, collections, grants, guilds, memory, notes, provenance, record_list, record_pages, runs, schedules, scripts, tasks
 from store.database import Database, Row
+from store.record_list import RecordPage
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -46,7 +47,22 @@ class Loaders:
         self.memory_revisions = _by_key(lambda ids: memory.revisions(db, caller, ids), list)
         self.routines = _by_key(lambda ids: schedules.of_agents(db, caller, ids), list)
         self._db, self._caller = db, caller
+        self._records: dict[tuple[int, int], DataLoader[Row, RecordPage]] = {}
         self._changes: dict[tuple[int, str | None], DataLoader[str, list[Row]]] = {}
+
+    def records(self, limit: int, offset: int) -> DataLoader[Row, RecordPage]:
+        """The loader of a page of a collection's records, for one page's bounds; its keys are collections."""
+        if (limit, offset) not in self._records:
+            db, caller = self._db, self._caller
+
+            async def load(tables: list[Row]) -> list[RecordPage]:
+                if len(tables) == 1:
+                    return [await record_list.for_collection(db, caller, tables[0], limit=limit, offset=offset)]
+                pages = await record_pages.of_collections(db, caller, tables, limit, offset)
+                return [pages[table.id] for table in tables]
+
+            self._records[limit, offset] = DataLoader(load_fn=load, cache=False)
+        return self._records[limit, offset]
 
     def changes(self, limit: int, before: Any) -> DataLoader[str, list[Row]]:
         """The loader of the changes of a path, for one page's bounds."""
