@@ -173,3 +173,11 @@ def test_an_unknown_view_or_project(vault: Any) -> None:
     with pytest.raises(PathRefused):
         vault.view("../p", "traps")
     assert "projects/q" not in " ".join(snapshot(vault.root))
+
+
+def test_an_open_comment_hides_no_other_trap(vault: Vault) -> None:
+    vault.upsert("p", "trap", "seen <!-- never closed\nmore", slug="one", frontmatter={"severity": "critical"})
+    vault.upsert("p", "trap", "closed <!-- here --> and\n<!--\nthere\n-->", slug="two", allow_duplicate=True)
+    page = vault.view("p", "TRAPS")
+    assert "seen <!-- never closed\nmore\n-->\n" in page
+    assert page.count("-->") == 4  # the head's, the added one, and the two of the second body

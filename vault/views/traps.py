@@ -60,14 +60,18 @@ def _patterns(record: Record) -> str:
 
 
 def _quiet(body: str) -> str:
-    """Headings of a body go below the trap's own, so that the page's outline stays that of its traps."""
-    lines, fenced = [], False
+    """A body changes nothing behind it: its headings go below the trap's own; an open fence or comment is closed."""
+    lines, fenced, hidden = [], False, False
     for line in body.splitlines():
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
+        if (not fenced and "<!--" in line) or hidden:
+            hidden = "-->" not in line.rpartition("<!--")[2]
         level = len(line) - len(line.lstrip("#"))
         heading = not fenced and 0 < level <= 6 and line[level : level + 1] == " "  # noqa: PLR2004  Markdown has six levels
         lines.append("#" * (min(6, level + 3) - level) + line if heading else line)
+    if hidden:
+        lines.append("-->")
     if fenced:
         lines.append("```")
     return "\n".join(lines)
