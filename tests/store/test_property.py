@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from models.caller import Caller
 from models.errors import MunimentError
 from models.kinds import AccessMode, NoteLevel, SubjectType
-from models.paths import note_path
+from models.paths import note_path, parse
 from store import collections, grants, invariants, notes, record_list, records
 from store.database import Database
 from tests import world as worlds
@@ -118,11 +118,16 @@ class Store(RuleBasedStateMachine):
             found = notes.get(self.db, operator, path)
             self.same(found, lambda: self.model.note_get(operator, "ORG", operator.org_id, path), lambda note: note.content)
 
-    @rule(role=CALLERS, level=LEVELS, key=KEYS, owner=OWNERS, delete=st.booleans())
-    def reads_or_deletes_a_note(self, role: str, level: str, key: str, owner: str, delete: bool) -> None:
-        caller, whose = self.callers[role], self.callers[owner]
-        owner_id, prefix = self.place(self.world.operator, level, whose)
-        path = prefix + key
+    @precondition(lambda self: any(path.startswith(f"org/{self.world.org}/") for path in self.model.versions))
+    @rule(role=CALLERS, place=PLACES, delete=st.booleans())
+    def reads_or_deletes_a_note(self, role: str, place: int, delete: bool) -> None:
+        caller = self.callers[role]
+        # A live note mostly, and now and then one that was.
+        paths = [path for path in self.model.versions if path.startswith(f"org/{self.world.org}/")]
+        paths.sort(key=lambda path: (path not in self.model.notes, path))
+        path = paths[place % len(paths)]
+        parsed = parse(path, self.world.org)
+        level, owner_id = parsed.level, parsed.owner_id
         if caller.org_id != self.world.org:
             foreign = (notes.delete if delete else notes.get)(self.db, caller, path)
             self.same(foreign, lambda: "NOT_FOUND", lambda _note: "an answer")
