@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 
 from models.errors import Conflict, Unprocessable
+from store.known_tables import KnownTables
 
 
 class Row(asyncpg.Record):  # type: ignore[misc]  # asyncpg ships no types
@@ -163,6 +164,7 @@ class Database:
         self._idle: list[asyncpg.Connection] = []
         self._room = asyncio.Semaphore(size)
         self._waiting = 0
+        self.tables = KnownTables()
         self.after_commit: Callable[[set[str]], None] = lambda _orgs: None
 
     @property

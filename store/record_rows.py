@@ -9,6 +9,7 @@ from models.clock import new_id, now
 from models.columns import ColumnDef
 from models.json_text import to_json
 from models.limits import RECORDS_PER_COLLECTION
+from store import access
 from store.changes import INSERT_COLUMNS
 from store.database import Reader, Row, Writer
 
@@ -63,10 +64,12 @@ def _change(operation: str, event: str, who: str, at: str) -> str:
 
 _WHO = "$4, $5, $6, $7, $8, $9"  # kind, id, name, run, tool call, tool
 
-# Nothing happens where the table changed since it was read, is full, or holds the identity already.
+# Nothing happens where the table changed since it was read, is full, holds the identity already, or may not be written by the caller.
 _INSERT = f"""WITH k AS (
         UPDATE artifact_collections SET next_id = next_id + 1, record_count = record_count + 1, revision = revision + 1
         WHERE org_id = $1 AND id = $2 AND version = $3 AND deleted_at IS NULL AND record_count < {RECORDS_PER_COLLECTION}
+            AND EXISTS (SELECT FROM artifact_collections k {access.joins("$16", "$17")}
+                WHERE k.org_id = $1 AND k.id = $2 AND {access.effective("$16", "$17")} = 'WRITE')
             AND ($13::bytea IS NULL OR NOT EXISTS (SELECT FROM artifacts WHERE org_id = $1 AND collection_id = $2
                 AND identity_hash = $13 AND deleted_at IS NULL))
         RETURNING org_id, id, name, next_id - 1 AS number),
@@ -136,8 +139,12 @@ async def holder(reader: Reader, org_id: str, collection_id: str, digest: bytes)
 
 
 async def insert(writer: Writer, caller: Caller, collection: Row, stored: Forms) -> Row | None:
-    """The new record, its change and the counters in one statement; None, with nothing done, where the table was overtaken or is full."""
-    return _noted(writer, caller, await writer.row(_INSERT, *_common(caller, collection), *stored, new_id()))
+    """The new record, its change and the counters in one statement.
+
+    None, with nothing done, where the table is full or not as it is given here, or the caller may not write to it.
+    """
+    given = *_common(caller, collection), *stored, new_id(), *access.subject(caller)
+    return _noted(writer, caller, await writer.row(_INSERT, *given))
 
 
 async def update(writer: Writer, caller: Caller, collection: Row, record: Row, stored: Forms) -> Row | None:

@@ -15,7 +15,7 @@ import asyncpg
 from models import columns as dialect
 from models.caller import Caller
 from models.columns import ColumnDef, unique_column
-from models.errors import Conflict, LimitExceeded, NotFound, Problem, VersionConflict
+from models.errors import Conflict, LimitExceeded, MunimentError, NotFound, Problem, VersionConflict
 from models.identity import indexed_fault
 from models.json_text import canonical, shown
 from models.text import printable
@@ -23,6 +23,7 @@ from models.values import checked_body, checked_patch, merged, rejected, warning
 from store import access, idempotency, record_batch, record_plan, record_rows
 from store.database import Database, Row, Writer
 from store.idempotency import Answer
+from store.known_tables import KnownTables
 from store.record_rows import Forms
 
 _NUMBER_DIGITS = 18
@@ -63,12 +64,7 @@ async def add(db: Database, caller: Caller, collection: str, body: Any, *, idemp
         idempotency.check_key(idempotency_key)
         return await _add_locked(db, caller, collection, body, idempotency_key)
     async with db.write_once() as writer:
-        row = await access.for_write(writer, caller, collection)
-        columns = dialect.load(row.columns)
-        stored = _fitting(columns, merged({}, _body(columns, body)))
-        record = None
-        with _overtaken():
-            record = await record_rows.insert(writer, caller, row, stored)
+        record = await _add_once(db.tables, writer, caller, collection, body)
     if record is not None:
         return RecordAdded(record, None, None)
     return await _add_locked(db, caller, collection, body, None)
@@ -122,6 +118,30 @@ async def get(db: Database, caller: Caller, collection: str, record_id: str | in
     async with db.read() as reader:
         row = await access.find(reader, caller, collection)
         return None if row is None or number is None else await record_rows.one(reader, caller.org_id, row.id, number)
+
+
+async def _add_once(tables: KnownTables, writer: Writer, caller: Caller, collection: str, body: Any) -> Row | None:
+    """The new record by one statement; None where the table needs a closer look."""
+    known, record = tables.get(caller.org_id, collection), None
+    if known is not None:
+        try:
+            record = await _insert(writer, caller, known, body)
+        except MunimentError:
+            known = None  # what is wrong is told of the table as it is now
+    if record is None:
+        row = await access.for_write(writer, caller, collection)
+        if known is None or (row.id, row.version) != (known.id, known.version):
+            tables.keep(caller.org_id, row)
+            record = await _insert(writer, caller, row, body)
+    return record
+
+
+async def _insert(writer: Writer, caller: Caller, table: Row, body: Any) -> Row | None:
+    columns = dialect.load(table.columns)
+    stored = _fitting(columns, merged({}, _body(columns, body)))
+    with _overtaken():
+        return await record_rows.insert(writer, caller, table, stored)
+    return None
 
 
 async def _add_locked(db: Database, caller: Caller, collection: str, body: Any, key: str | None) -> RecordAdded:

@@ -199,3 +199,13 @@ async def _row(db: Database, world: World) -> Row:
     found = await collections.get(db, world.operator, name="people")
     assert found is not None
     return found
+
+
+async def test_what_only_has_the_token_in_it_follows_the_words_where_there_is_room(db: Database, world: World) -> None:
+    bios = ["alphabet", "alpha", "Alpha and alpha", "the ALPHABETS", "alphaé", "none"]
+    await add_people(db, world.operator, [{"name": f"p{n}", "bio": bio, "active": True} for n, bio in enumerate(bios, 10)])
+    assert await hits(db, world.operator, "alpha") == ["3", "2", "1", "4", "5"]
+    assert await hits(db, world.operator, "ALPHA", limit=3) == ["3", "2", "1"]
+    assert await hits(db, world.operator, "alpha", limit=2) == ["3", "2"]
+    assert await hits(db, world.operator, "alpha", None, limit=1) == ["3"]
+    assert await hits(db, world.operator, "PHAÉ") == ["5"]
