@@ -13,8 +13,10 @@ _PAGE = """SELECT number::text AS id, content_json::text AS body, version, updat
     FROM artifacts WHERE org_id = $1 AND collection_id = $2 AND kind = 'OBJECT' AND deleted_at IS NULL {filter} ORDER BY number LIMIT 100"""
 _FILTERED = _PAGE.format(filter="AND content_json->'score' >= to_jsonb($3::numeric)")
 _ALL = _PAGE.format(filter="").replace("count(*) OVER ()", "0")
-_NOTE = "SELECT key, content, version, updated_at, updated_by_name FROM artifacts WHERE org_id = $1 AND owner_id = $1 AND kind = 'NOTE' AND key = $2"
-_SEARCH = """SELECT number::text AS id, content_json::text AS body, version, updated_at FROM artifacts a, websearch_to_tsquery('simple', $3) q
+_NOTE = """SELECT key, content, version, updated_at, updated_by_name FROM artifacts
+    WHERE org_id = $1 AND owner_id = $1 AND kind = 'NOTE' AND key = $2"""
+_SEARCH = """SELECT number::text AS id, content_json::text AS body, version, updated_at
+    FROM artifacts a, websearch_to_tsquery('simple', $3) q
     WHERE org_id = $1 AND collection_id = $2 AND deleted_at IS NULL AND search @@ q ORDER BY ts_rank_cd(search, q) DESC LIMIT 20"""
 _INSERT = """WITH counted AS (UPDATE artifact_collections SET next_id = next_id + 1, record_count = record_count + 1
         WHERE org_id = $1 AND id = $2 RETURNING next_id - 1 AS number),

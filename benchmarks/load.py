@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -32,9 +32,9 @@ async def measure(port: int, requests: Callable[[int], bytes], *, count: int, co
     return Measured(count / seconds, spent[0] / count * 1e6, spent[1] / count * 1e6)
 
 
-async def _client(port: int, requests: Callable[[int], bytes], numbers: "object") -> None:
+async def _client(port: int, requests: Callable[[int], bytes], numbers: Iterator[int]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    for number in numbers:  # type: ignore[attr-defined]  # one iterator for all clients
+    for number in numbers:  # one iterator for all clients
         writer.write(requests(number))
         head = await reader.readuntil(b"\r\n\r\n")
         body = await reader.readexactly(_length(head))
