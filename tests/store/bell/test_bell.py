@@ -1,6 +1,5 @@
 import asyncio
 import contextlib
-import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -10,6 +9,7 @@ import asyncpg
 import pytest
 
 from store.bell import EVERYONE, Bell
+from tests.programs import program
 
 QUICK = {"first_delay": 0.01, "longest_delay": 0.05, "retry": 0.05}
 
@@ -72,9 +72,7 @@ async def until(condition: object) -> None:
 
 class RedisServer:
     def __init__(self, folder: Path) -> None:
-        binary = shutil.which("redis-server")
-        assert binary, "redis-server is not installed: apt-get install redis-server"
-        self._binary = binary
+        self._binary = program("redis-server")
         self._socket = folder / "redis.sock"
         self.url = f"unix://{self._socket}"
         self._process: subprocess.Popen[bytes] | None = None
