@@ -1,6 +1,8 @@
 """What nothing could undercut here: bare Starlette and asyncpg, the same rows to JSON, without a caller, rights or a log."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
 import orjson
@@ -33,12 +35,15 @@ _INSERT = """WITH counted AS (UPDATE artifact_collections SET next_id = next_id 
 def app() -> Starlette:
     """An application whose five paths do the bare work of five operations."""
     org, collection = os.environ["BENCH_ORG"], os.environ["BENCH_COLLECTION"]
-    pool: list[asyncpg.Pool] = []
+    pool = asyncpg.create_pool(os.environ["BENCH_DSN"], min_size=10, max_size=10)
+
+    @asynccontextmanager
+    async def opened(_app: Starlette) -> AsyncIterator[None]:
+        async with pool:
+            yield
 
     async def query(statement: str, *arguments: object) -> Response:
-        if not pool:
-            pool.append(await asyncpg.create_pool(os.environ["BENCH_DSN"], min_size=10, max_size=10))
-        rows = await pool[0].fetch(statement, *arguments)
+        rows = await pool.fetch(statement, *arguments)
         items = [{key: orjson.Fragment(value) if key == "body" else value for key, value in row.items()} for row in rows]
         return Response(orjson.dumps({"data": items}), media_type="application/json")
 
@@ -63,5 +68,6 @@ def app() -> Starlette:
         return await query(_INSERT, org, collection, asked["id"], body, body)
 
     return Starlette(
-        routes=[Route(f"/{endpoint.__name__}", endpoint, methods=["POST"]) for endpoint in (page_filtered, page, note, search, insert)]
+        lifespan=opened,
+        routes=[Route(f"/{endpoint.__name__}", endpoint, methods=["POST"]) for endpoint in (page_filtered, page, note, search, insert)],
     )
