@@ -1,7 +1,7 @@
-"""Tables as they were last read, so that a write can be tried at once.
+"""Tables as they were last read, so that a record can be added, and a page listed, by one statement.
 
 Nothing may be answered from here: a statement that uses a row must itself demand that the table's id and version are still the row's,
-and that the caller may write. Where it does nothing, the table is read anew.
+and that the caller has the right. Where it finds nothing, the table is read anew.
 """
 
 from collections import OrderedDict

@@ -1,11 +1,11 @@
-"""Adding a record tries the table as it was last read; whatever has changed since must decide all the same."""
+"""Adding and listing records tries the table as it was last read; whatever has changed since must decide all the same."""
 
 from typing import Any
 
 import pytest
 
 from models.errors import Forbidden, NotFound, Unprocessable
-from store import collections, records
+from store import collections, record_list, records
 from store.database import Database, Row
 from store.known_tables import KnownTables
 from tests.store.statements import counted
@@ -37,6 +37,38 @@ async def test_an_add_to_a_known_table_is_one_statement(db: Database, world: Wor
     with counted() as sent:
         added = await records.add(db, world.ada, "tasks", {"title": "third"})
     assert (added.record.id, len(sent)) == ("3", 1)
+
+
+@pytest.mark.usefixtures("tasks")
+@pytest.mark.parametrize("order", [None, "title desc", "updated_at"])
+async def test_a_page_of_a_known_table_is_one_statement_with_the_same_answer(db: Database, world: World, order: str | None) -> None:
+    elsewhere = await Database(db._dsn).open()  # to which no table is known
+    try:
+        expected = await record_list.list_records(elsewhere, world.ada, collection="tasks", order=order, limit=1)
+    finally:
+        await elsewhere.close()
+    with counted() as sent:
+        page = await record_list.list_records(db, world.ada, collection="tasks", order=order, limit=1)
+    assert (page, page.total, len(sent)) == (expected, 2, 1)
+    assert await record_list.list_records(db, world.ada, collection="tasks", offset=5) == record_list.RecordPage(2, [])
+
+
+async def test_a_page_of_a_known_table_is_for_its_readers_of_now(db: Database, world: World, tasks: Row) -> None:
+    listed = record_list.list_records
+    await allow(db, world.operator, tasks, world.ada, "NONE")
+    for caller in (world.ada, world.loner, world.stranger):
+        await refused(db, listed(db, caller, collection="tasks"), NotFound, "unknown collection tasks")
+        await refused(db, listed(db, caller, collection="tasks", limit=0, order="nothing"), NotFound, "unknown collection tasks")
+    await refused(db, listed(db, world.operator, collection="tasks", limit=0), Unprocessable, "limit must be from 1 to 100")
+    await allow(db, world.operator, tasks, world.ada, "READ")
+    assert (await listed(db, world.ada, collection="tasks")).total == 2
+
+
+async def test_a_page_is_ordered_by_the_columns_of_now(db: Database, world: World, tasks: Row) -> None:
+    renamed = {**column("name", required=True), "rename_from": "title"}
+    await collections.update(db, world.operator, tasks.id, columns=[renamed])
+    assert (await record_list.list_records(db, world.ada, collection="tasks", order="name")).total == 2
+    await refused(db, record_list.list_records(db, world.ada, collection="tasks", order="title"), Unprocessable, "unknown column")
 
 
 async def test_new_columns_decide_at_once(db: Database, world: World, tasks: Row) -> None:
