@@ -75,6 +75,8 @@ def _listen(settings: Settings, dsn: str, token: str | None) -> None:
         Server(config, greeting).run(sockets=[listener])
         return
     os.environ |= {_DSN: dsn, **_as_environment(settings)}
+    # Whoever is quicker than the processes waits for them instead of being refused.
+    listener.listen(config.backlog)
     typer.echo(greeting)
     Multiprocess(config, sockets=[listener]).run()
 
