@@ -25,7 +25,7 @@ _LIVE = "a.org_id = $1 AND a.collection_id = $2 AND a.kind = 'OBJECT' AND a.dele
 
 _PLAIN = f"""SELECT k.record_count AS total, {{columns}}
     FROM artifacts a JOIN artifact_collections k ON k.org_id = $1 AND k.id = $2 AND k.deleted_at IS NULL{{joins}}
-    WHERE {_LIVE}{{guard}} ORDER BY {{order}} LIMIT {{limit}} OFFSET {{offset}}"""
+    WHERE {_LIVE}{{guard}} ORDER BY {{order}} LIMIT {{bounds}}"""
 _ALL = "SELECT record_count FROM artifact_collections WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"
 
 # Matches are counted and ordered as ids and keys; only the page's are then read whole.
@@ -157,7 +157,7 @@ async def _known_page(
     except Unprocessable:
         return None  # what is wrong is told of the table as it is now, to those who may know of it
     parameters = Parameters([caller.org_id, table.id])
-    agent, guild = (parameters.add(value, "text") for value in access.subject(caller))
+    agent, guild = (f"${parameters.take(value)}" for value in access.subject(caller))
     guard = f" AND k.version = {parameters.add(table.version, 'int')} AND {access.effective(agent, guild)} <> 'NONE'"
     statement = _statement(asked, "", read, parameters, joins=access.joins(agent, guild), guard=guard)
     rows = await reader.rows(statement, *parameters.values)
@@ -181,11 +181,12 @@ def _statement(
 ) -> str:
     """The statement of a page; `joins` and `guard` say on what terms all records are listed."""
     keys = record_order.keys(asked.order, asked.columns, parameters) if asked.order else asked.match.best_first(parameters)
-    limit, offset = parameters.add(asked.limit, "bigint"), parameters.add(asked.offset, "bigint")
     columns = record_rows.columns(read)
     if not conditions:
-        order = record_order.expressions(keys)
-        return _PLAIN.format(columns=columns, joins=f" {joins}", guard=guard, order=order, limit=limit, offset=offset)
+        # A limit that is a parameter is unknown to a plan that is kept, which PostgreSQL then never prefers: it would plan each time.
+        bounds = f"{asked.limit:d} OFFSET {parameters.add(asked.offset, 'bigint')}" if asked.offset else f"{asked.limit:d}"
+        return _PLAIN.format(columns=columns, joins=f" {joins}", guard=guard, order=record_order.expressions(keys), bounds=bounds)
+    limit, offset = parameters.add(asked.limit, "bigint"), parameters.add(asked.offset, "bigint")
     return _NARROWED.format(
         columns=columns,
         conditions=conditions,
