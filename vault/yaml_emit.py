@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from vault.yaml_tree import plain_value
 
+_PLAIN_IN_FLOW = re.compile(r"[\w./][\w ./@+=-]*")  # inside brackets more means something, such as `?` at the start
 # Line breaks to YAML 1.1 (and to libyaml) that Python's and people's editors do not show as such.
 _ODD_BREAKS = frozenset("\x85\u2028\u2029\ufeff")
 
@@ -67,7 +69,7 @@ def _flow_collection(value: Mapping[str, Any] | list[Any]) -> str:
 
 def _flow_item(value: Any) -> str:
     text = inline(value, flow=False)
-    if isinstance(value, str) and (text is None or any(mark in text for mark in ",[]{}:#\"'")):
+    if isinstance(value, str) and (text is None or _PLAIN_IN_FLOW.fullmatch(text) is None):
         return _double_quoted(value)
     return text if text is not None else json.dumps(value)
 

@@ -2,7 +2,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault.errors import UnreadableRecord
@@ -153,6 +153,7 @@ def test_edits_mean_what_they_say_and_touch_no_other_key(data: Any, changes: Any
 
 
 @settings(max_examples=200, deadline=None)
+@example(before=[], after=["?0", "-a", "*b", "&c", "!d", "%e", "@f", "`g", "|h", ">i", "a?b", "true", "1", "...", "---"])
 @given(st.lists(texts, max_size=5), st.lists(texts, max_size=5))
 def test_lists_are_edited_item_by_item(before: Any, after: Any) -> None:
     document = parse(create({"id": "x", "tags": before, "last": 1}, "b"), "x.md")
