@@ -242,7 +242,7 @@ async def test_a_secret_reaches_no_answer_no_log_and_no_row(
     assert files(root) == {}
     assert secret not in str(await everything(db))
     captured = capfd.readouterr()
-    assert captured.err.count('"code": "UNPROCESSABLE"') == len(calls)
+    assert captured.err.count('"code":"UNPROCESSABLE"') == len(calls)
     assert secret not in captured.out + captured.err
 
 
