@@ -1,7 +1,9 @@
 """What every resolver is given: who asks, and where answers come from."""
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from functools import cached_property
+from time import monotonic
 from typing import Any
 
 from strawberry.types import Info as StrawberryInfo
@@ -10,8 +12,12 @@ from models.caller import Caller
 from models.errors import Forbidden, MunimentError, Unauthenticated
 from resolvers.loaders import Loaders
 from resolvers.mount import Mount
+from store import callers
 from store.database import Database
 from store.feed import Feed
+
+# Seconds for which a subscription goes by rights that were read before; revoked ones must end within one.
+OLDEST_RIGHTS = 0.9
 
 
 @dataclass
@@ -28,6 +34,7 @@ class Context:
     refused: MunimentError | None = None
     most_subscriptions: int = 1_000
     connection_params: Any = None
+    as_of: float = field(default_factory=monotonic)
 
     @property
     def caller(self) -> Caller:
@@ -48,6 +55,20 @@ class Context:
         if caller.is_agent and caller.id != agent_id:
             raise Forbidden(f"another agent's {what} is for operators")
         return caller
+
+    def sharing(self) -> Hashable:
+        """Whoever has the same is shown the same of a change: the operators of an organisation, or one agent on several sockets."""
+        return None if self.known is None else (self.known.org_id, self.known.agent_id)
+
+    async def renew(self) -> None:
+        """Take the caller's rights as they are now, unless they were read a moment ago. Raises Unauthenticated once they have ended."""
+        if monotonic() - self.as_of < OLDEST_RIGHTS:
+            return
+        self.as_of = monotonic()
+        self.known = await callers.still_valid(self.db, self.caller)
+        self.__dict__.pop("load", None)
+        if self.known is None:
+            raise Unauthenticated("the token or the rights of this subscription have ended")
 
     @cached_property
     def load(self) -> Loaders:

@@ -6,6 +6,7 @@ import strawberry
 
 import schema.enums  # noqa: F401  # registers the enums before any type names them
 from models.cursor import Cursor
+from resolvers.context import Context
 from resolvers.engine import EngineSchema, Limits, Log, Presented, present
 from schema.mutation import Mutation
 from schema.query import Query
@@ -42,6 +43,8 @@ def build(
         timeout=timeout,
         present=presented,
         log=log,
+        share=Context.sharing,
+        renew=Context.renew,
         scalars={Cursor: _CURSOR},
     )
 

@@ -46,7 +46,9 @@ class Agent:
     state: AgentState = field(
         resolver=agent_files.agent_state, description="What a new run of it is given; for operators and the agent itself."
     )
-    routines: list["Routine"] = field(resolver=directory.routines_of_agent, description="What it is told to do again and again; for an agent other than the caller none.")
+    routines: list["Routine"] = field(
+        resolver=directory.routines_of_agent, description="What it is told to do again and again; for an agent other than the caller none."
+    )
 
 
 @strawberry.type(description="Something that an agent is told to do again and again.")

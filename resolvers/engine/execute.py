@@ -1,6 +1,7 @@
 """The short way from the text of a request to the bytes of its answer."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +83,7 @@ class Engine:
             result = execute(**self.arguments(document, operation, variables, context, root))
             return result if isinstance(result, ExecutionResult) else await result
 
-    def present(self, errors: list[GraphQLError] | None, operation_name: str | None) -> list[GraphQLError] | None:
+    def present(self, errors: Sequence[BaseException] | None, operation_name: str | None) -> list[GraphQLError] | None:
         """Return the errors as the client sees them."""
         return [self.presenter(error, operation_name) for error in errors] if errors else None
 

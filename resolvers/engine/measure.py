@@ -17,10 +17,12 @@ from graphql import (
     OperationDefinitionNode,
     SelectionSetNode,
     VariableNode,
+    Visitor,
     get_named_type,
     get_nullable_type,
     is_leaf_type,
     is_list_type,
+    visit,
 )
 
 from resolvers.engine.limits import Limits
@@ -92,6 +94,29 @@ def structure_problems(document: DocumentNode, limits: Limits) -> list[str]:
         (structure.fields, limits.fields, "has {} fields"),
     )
     return [f"the document {text.format(count)}; the limit is {limit}" for count, limit, text in counts if count > limit]
+
+
+class _Variables(Visitor):
+    """Collects the names of variables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def enter_variable(self, node: VariableNode, *_: Any) -> None:
+        """Note the name."""
+        self.names.add(node.name.value)
+
+
+def event_variables(document: DocumentNode, operation: OperationDefinitionNode) -> tuple[str, ...]:
+    """Return the names of the variables that the answer to an event depends on: all but those of the root field's arguments."""
+    found = _Variables()
+    roots = operation.selection_set.selections
+    plain = [node for node in roots if isinstance(node, FieldNode) and not node.directives and node.selection_set]
+    for node in [*(root.selection_set if root in plain else root for root in roots), *document.definitions]:
+        if node is not None and not isinstance(node, OperationDefinitionNode):
+            visit(node, found)
+    return tuple(sorted(found.names))
 
 
 class NodeCount:

@@ -15,6 +15,7 @@ from strawberry.types.graphql import OperationType
 from resolvers.engine.completion import RowExecutor
 from resolvers.engine.documents import Document, Documents, Operation
 from resolvers.engine.errors import Log, Present, Presenter, RefusedError, present, unprocessable
+from resolvers.engine.events import EventExecutor, Events, Renew, Share
 from resolvers.engine.execute import Engine
 from resolvers.engine.limits import Limits
 from resolvers.engine.scalars import scalar_map
@@ -27,6 +28,7 @@ class EngineSchema(strawberry.Schema):
 
     `execute`, `stream` and `subscribe` keep Strawberry's signatures, so its views (WebSocket, SSE, GET) behave as `execute.run` does.
     Strawberry's extensions and operation directives have no place here. `engine` is what `execute.run` takes.
+    `share` and `renew` say how contexts answer the events of subscriptions (see `events`).
     `execute_sync` and `introspect` are Strawberry's own, for tools: without limits.
     """
 
@@ -44,6 +46,8 @@ class EngineSchema(strawberry.Schema):
         new_id: Callable[[], str] | None = None,
         compiled: bool = True,
         timeout: float | None = None,
+        share: Share | None = None,
+        renew: Renew | None = None,
         scalars: dict[object, Any] | None = None,
     ) -> None:
         config = StrawberryConfig(scalar_map={**scalar_map(), **(scalars or {})}, disable_field_suggestions=not introspection)
@@ -51,6 +55,7 @@ class EngineSchema(strawberry.Schema):
         documents = Documents(self._schema, limits or Limits(), introspection=introspection)
         presenter = Presenter(present, log, new_id or (lambda: uuid4().hex))
         self.engine = Engine(self._schema, documents, presenter, compiled=compiled, timeout=timeout)
+        self._shared = Events(self.engine.present, share=share, renew=renew, timeout=timeout)
 
     async def execute(
         self,
@@ -101,7 +106,8 @@ class EngineSchema(strawberry.Schema):
         self, document: Document, operation: Operation, variables: Any, context: Any, root: Any
     ) -> AsyncGenerator[ExecutionResult, None]:
         try:
-            source = subscribe(**self.engine.arguments(document, operation, variables, context, root))
+            of_events = {"executor_class": EventExecutor, "events": self._shared, "variables": operation.event_variables}
+            source = subscribe(**self.engine.arguments(document, operation, variables, context, root) | of_events)
             if not isinstance(source, GraphQLResult | AsyncIterator):
                 source = await source
             if isinstance(source, GraphQLResult):
@@ -109,7 +115,7 @@ class EngineSchema(strawberry.Schema):
                 return
             async with aclosing(cast("AsyncGenerator[GraphQLResult, None]", source)) as results:
                 async for result in results:
-                    yield ExecutionResult(result.data, self._present(result.errors, operation))
+                    yield ExecutionResult(result.data, result.errors)
         except Exception as error:  # noqa: BLE001 - what a source raises ends the stream, and the client is told why
             yield ExecutionResult(None, self._present([error], operation))
 
