@@ -28,6 +28,7 @@ _INSERT = """INSERT INTO artifact_collections (org_id, id, name, purpose, column
 _UPDATE = """UPDATE artifact_collections SET name = $3, purpose = $4, columns = $5::jsonb, guild_id = $6, version = $7,
     revision = revision + 1, updated_at = $8, updated_by_kind = $9, updated_by_id = $10, updated_by_name = $11
     WHERE org_id = $1 AND id = $2"""
+_NUMBER = "UPDATE artifact_collections SET version = $3 WHERE org_id = $1 AND id = $2"
 _EMPTY = "UPDATE artifacts SET deleted_at = $3 WHERE org_id = $1 AND collection_id = $2 AND kind = 'OBJECT' AND deleted_at IS NULL"
 _DROP_GRANTS = "DELETE FROM collection_access WHERE org_id = $1 AND collection_id = $2"
 # The feed tells of the table's end to those who could read it then.
@@ -70,9 +71,9 @@ async def create_in(
     await _require_room(writer, caller)
     at, collection_id = now(), new_id()
     path = collection_path(caller.org_id, name)
-    version = await changes.last_version(writer, caller.org_id, path) + 1
     who = (caller.kind, caller.id, caller.name)
-    await writer.execute(_INSERT, caller.org_id, collection_id, *facts.stored(), version, at, *who)
+    await writer.execute(_INSERT, caller.org_id, collection_id, *facts.stored(), 1, at, *who)
+    version = await _numbered(writer, caller, collection_id, path, 1)
     await changes.record(writer, caller, _change(FileOperation.CREATE, collection_id, path, version, at))
     return await access.locked_id(writer, caller, collection_id)
 
@@ -141,7 +142,9 @@ async def delete_of_guild(writer: Writer, caller: Caller, guild_id: str) -> None
     """Delete the tables that belong to a guild, in the transaction that deletes the guild."""
     owned = "SELECT id FROM artifact_collections WHERE org_id = $1 AND guild_id = $2 AND deleted_at IS NULL ORDER BY id"
     for row in await writer.rows(owned, caller.org_id, guild_id):
-        if (collection := await access.locked_if_live(writer, caller, row.id)) is not None:
+        collection = await access.locked_if_live(writer, caller, row.id)
+        # While the lock was waited for, the table may have been deleted, or moved to where it outlives the guild.
+        if collection is not None and collection.guild_id == guild_id:
             await delete_in(writer, caller, collection)
 
 
@@ -190,11 +193,20 @@ async def touch(
 
 async def _save(writer: Writer, caller: Caller, old: Row, facts: _Facts) -> None:
     at, path = now(), collection_path(caller.org_id, facts.name)
-    version = await _next_version(writer, caller, old.version, path)
     who = (caller.kind, caller.id, caller.name)
-    await writer.execute(_UPDATE, caller.org_id, old.id, *facts.stored(), version, at, *who)
+    await writer.execute(_UPDATE, caller.org_id, old.id, *facts.stored(), old.version + 1, at, *who)
+    version = await _numbered(writer, caller, old.id, path, old.version + 1)
     previous = old.display_path if old.display_path != path else None
     await changes.record(writer, caller, _change(FileOperation.UPDATE, old.id, path, version, at, previous=previous))
+
+
+async def _numbered(writer: Writer, caller: Caller, collection_id: str, path: str, version: int) -> int:
+    """The version of a table that was just written under its name, at least `version`; the row has it then."""
+    # Read only now: writing the name waited for whoever was about to give it up, whose last version counts as well.
+    number = max(version, await changes.last_version(writer, caller.org_id, path) + 1)
+    if number != version:
+        await writer.execute(_NUMBER, caller.org_id, collection_id, number)
+    return number
 
 
 async def _next_version(writer: Writer, caller: Caller, current: int, path: str) -> int:

@@ -16,6 +16,7 @@ _CREATE = f"INSERT INTO guilds (org_id, id, name, created_at) VALUES ($1, $2, $3
 _LISTED = f"SELECT {_COLUMNS} FROM guilds WHERE org_id = $1 AND deleted_at IS NULL ORDER BY name, id"
 _BY_IDS = f"SELECT {_COLUMNS} FROM guilds WHERE org_id = $1 AND id = ANY($2::text[])"
 _DELETE = "UPDATE guilds SET deleted_at = $3 WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"
+_HOLD_MEMBERS = "SELECT id FROM agents WHERE org_id = $1 AND guild_id = $2 ORDER BY id FOR NO KEY UPDATE"
 _RELEASE = "UPDATE agents SET guild_id = NULL WHERE org_id = $1 AND guild_id = $2"
 
 
@@ -38,6 +39,8 @@ async def delete(db: Database, caller: Caller, guild_id: str) -> bool:
     async with db.write() as writer:
         if not await writer.execute(_DELETE, caller.org_id, guild_id, at):
             raise unknown(guild_id)
+        # By id, as whoever moves notes between two of them locks them; an update takes them as they lie in the table.
+        await writer.rows(_HOLD_MEMBERS, caller.org_id, guild_id)
         await writer.execute(_RELEASE, caller.org_id, guild_id)
         await collections.delete_of_guild(writer, caller, guild_id)
         await grants.drop_subject(writer, caller, SubjectType.GUILD, guild_id)

@@ -44,9 +44,14 @@ async def hold(writer: Writer, org_id: str, level: NoteLevel, owner_id: str) -> 
 async def seize(writer: Writer, org_id: str, *owners: tuple[NoteLevel, str]) -> None:
     """Wait for those who create notes of these owners, and let others wait until the transaction ends. Raises NotFound as `hold`."""
     # In one order for everybody, so that two moves in opposite directions do not wait for each other.
-    for level, owner_id in sorted(set(owners)):
+    for level, owner_id in sorted(set(owners), key=_lock_order):
         if not await writer.execute(_WRITE[level], org_id, owner_id):
             raise _unknown(level, owner_id)
+
+
+def _lock_order(owner: tuple[NoteLevel, str]) -> tuple[int, str]:
+    # A guild before its agents and the organisation last, as whoever changes or deletes those locks them.
+    return (NoteLevel.GUILD, NoteLevel.AGENT, NoteLevel.ORG).index(owner[0]), owner[1]
 
 
 def _unknown(level: NoteLevel, owner_id: str) -> NotFound:
