@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from starlette.applications import Starlette
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
@@ -12,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from schema import build
 from server import graphiql, logs
+from server.auth import CALL_HEADERS
 from server.background import Background
 from server.documents import documents
 from server.errors import shown
@@ -46,12 +48,26 @@ class App:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         logs.configure(self._settings)
         async with open_services(self._settings, self._dsn) as services, Background(services):
-            doors: ASGIApp = Doors(services)
+            doors: ASGIApp = _shared(Doors(services), self._settings)
             if services.telemetry is not None:
                 doors = Traced(doors, services.telemetry)
             self._inner = RequestLog(doors, services.metrics)
             yield
             self._inner = None
+
+
+def _shared(doors: ASGIApp, settings: Settings) -> ASGIApp:
+    """The doors, with browsers told that pages of the allowed origins may call them and read the answers."""
+    if not settings.allowed_origins:
+        return doors
+    return CORSMiddleware(
+        doors,
+        allow_origins=settings.allowed_origins,
+        allow_credentials=True,
+        allow_methods=("GET", "POST", "PUT", "PATCH", "DELETE"),
+        allow_headers=("Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", *CALL_HEADERS),
+        expose_headers=("ETag", "Location", "Retry-After"),
+    )
 
 
 class Doors:

@@ -14,6 +14,7 @@ from server.settings import Settings
 from store import callers
 
 COOKIE = "muniment_session"
+CALL_HEADERS = ("x-run-id", "x-tool-call-id", "x-tool-name")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -50,13 +51,8 @@ async def from_token(services: Services, token: str, call: Mapping[str, str]) ->
 
 async def in_call(services: Services, caller: Caller, call: Mapping[str, str]) -> Caller:
     """The caller within the run and tool call that lower-case names tell. Raises Unprocessable for a run that is not its own."""
-    return await callers.in_call(
-        services.db,
-        caller,
-        run_id=call.get("x-run-id"),
-        tool_call_id=call.get("x-tool-call-id"),
-        tool_name=call.get("x-tool-name"),
-    )
+    run_id, tool_call_id, tool_name = (call.get(header) for header in CALL_HEADERS)
+    return await callers.in_call(services.db, caller, run_id=run_id, tool_call_id=tool_call_id, tool_name=tool_name)
 
 
 def session_cookie(headers: Mapping[str, str]) -> str | None:
