@@ -23,33 +23,42 @@ class OldSchema(Exception):
 def database(settings: Settings) -> Iterator[str]:
     """The address of a database that is ready to use; an embedded one is migrated, and left when the block ends.
 
-    Raises OldSchema for a database of others' that is not migrated, PostgresError where the embedded one cannot start.
+    Raises OldSchema for a database of others' that is not migrated, MigrationError for one that is ahead of this version,
+    DatabaseUnavailable, and PostgresError where the embedded one cannot start.
     """
+    with _opened(settings) as dsn:
+        if settings.database_url is not None:
+            _require_current(dsn)
+        else:
+            if asyncio.run(migrate.current(dsn)) != migrate.head():
+                migrate.upgrade(dsn)
+            asyncio.run(_rebase(dsn))
+        yield dsn
+
+
+@contextlib.contextmanager
+def _opened(settings: Settings) -> Iterator[str]:
+    """The address of a database that runs, whatever revision it is at."""
     if settings.database_url is not None:
-        _require_current(settings.database_url)
         yield settings.database_url
         return
     with EmbeddedPostgres(settings.home) as postgres:
         postgres.ensure_database("muniment")
-        dsn = postgres.dsn("muniment")
-        if asyncio.run(migrate.current(dsn)) != migrate.head():
-            migrate.upgrade(dsn)
-        asyncio.run(_rebase(dsn))
-        yield dsn
+        yield postgres.dsn("muniment")
 
 
-def migrate_database(settings: Settings, revision: str = "head") -> str:
-    """Apply the migrations; what to tell of it."""
-    if settings.database_url is not None:
-        migrate.upgrade(settings.database_url, revision)
-        asyncio.run(_rebase(settings.database_url))
-        return f"the database is at revision {asyncio.run(migrate.current(settings.database_url))}"
-    with database(settings) as dsn:
-        return f"the database is at revision {asyncio.run(migrate.current(dsn))}"
+def migrate_database(settings: Settings, revision: str = migrate.HEAD) -> str:
+    """Apply the migrations; what to tell of it. Raises MigrationError, DatabaseUnavailable, PostgresError."""
+    with _opened(settings) as dsn:
+        migrate.upgrade(dsn, revision)
+        if (reached := asyncio.run(migrate.current(dsn))) == migrate.head():
+            asyncio.run(_rebase(dsn))
+        return f"the database is at revision {reached}"
 
 
 def _require_current(dsn: str) -> None:
     current, head = asyncio.run(migrate.current(dsn)), migrate.head()
+    migrate.require_known(current)
     if current != head:
         state = "has no tables yet" if current is None else f"is at revision {current}"
         raise OldSchema(f"the database {state}; this version needs revision {head}. Run `muniment migrate` first")

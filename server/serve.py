@@ -12,6 +12,8 @@ from uvicorn.supervisors import Multiprocess
 
 from server import logs, operator_token, runtime
 from server.app import App
+from server.listening import bound
+from server.services import require_vault
 from server.settings import Settings, read
 from store.database import Database
 
@@ -33,11 +35,12 @@ class Server(uvicorn.Server):
 
 
 def serve(settings: Settings, *, demo: bool) -> None:
-    """Serve until a signal ends it. Raises what `runtime.database` raises."""
+    """Serve until a signal ends it. Raises CannotListen, what `runtime.database` raises, and SettingsError for a vault that is none."""
     logs.configure(settings)
-    with runtime.database(settings) as dsn:
+    # Before a database is started or made: an address that is taken is the commonest fault, and should be told at once.
+    with bound(settings) as listener, runtime.database(settings) as dsn:
         token = asyncio.run(_prepare(settings, dsn, with_demo=demo))
-        _listen(settings, dsn, token)
+        _listen(settings, dsn, token, listener)
 
 
 async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | None:
@@ -48,12 +51,13 @@ async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | No
             from server import demo  # its content is read once in the life of a database
 
             await demo.load_if_new(db)
+        await require_vault(settings, db)
         return await operator_token.keep(db, settings.home) if settings.database_url is None else None
     finally:
         await db.close()
 
 
-def _listen(settings: Settings, dsn: str, token: str | None) -> None:
+def _listen(settings: Settings, dsn: str, token: str | None, listener: socket) -> None:
     config = uvicorn.Config(
         App(settings, dsn) if settings.workers == 1 else "server.serve:worker",
         factory=settings.workers > 1,
@@ -69,7 +73,6 @@ def _listen(settings: Settings, dsn: str, token: str | None) -> None:
         lifespan="on",
     )
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    listener = config.bind_socket()
     greeting = _greeting(settings, listener.getsockname()[1], token)
     if settings.workers == 1:
         Server(config, greeting).run(sockets=[listener])

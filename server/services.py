@@ -63,6 +63,13 @@ async def _mounted(settings: Settings, db: Database) -> Mount | None:
         raise SettingsError(f"the settings are not right\n- MUNIMENT_VAULT_ROOT: {error.message}") from error
 
 
+async def require_vault(settings: Settings, db: Database) -> None:
+    """Raise SettingsError, before anything serves, where the vault of the settings is none or nobody's."""
+    mount = await _mounted(settings, db)
+    if mount is not None:
+        await mount.close()
+
+
 async def _bound_organisation(settings: Settings, db: Database) -> str:
     name = "MUNIMENT_VAULT_ORGANISATION"
     found = [str(organisation.id) for organisation in await organisations.listed(db)]

@@ -1,15 +1,20 @@
 """Every setting, read once. An option of the command line wins over `MUNIMENT_<NAME>`, which wins over the default here."""
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, ValidationError, model_validator
+from pydantic import Field, PositiveInt, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 if TYPE_CHECKING:
     from resolvers.engine import Limits
 
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
+_DATABASES = ("postgresql", "postgres")
+_SECRET_BYTES = 32  # RFC 7518, 3.2
 
 
 class SettingsError(Exception):
@@ -36,7 +41,7 @@ class Settings(BaseSettings):
     )
 
     # How it listens
-    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
     port: Port = Field(default=8000, description="Port to listen on; 0 takes any free one.")
     workers: PositiveInt = Field(default=1, description="Server processes.")
     public_url: str | None = Field(
@@ -49,13 +54,13 @@ class Settings(BaseSettings):
 
     # Who may call
     jwt_secret: SecretStr | None = Field(default=None, description="Secret of an orchestrator that signs JWTs (HS256), 32 bytes or more.")
-    rate_limit: float = Field(default=0, ge=0, description="Requests a second that one caller may make; 0: no limit.")
+    rate_limit: float = Field(default=0, ge=0, allow_inf_nan=False, description="Requests a second that one caller may make; 0: no limit.")
     rate_burst: PositiveInt = Field(default=50, description="Requests that one caller may make at once before the rate counts.")
 
     # What one request may ask for
     max_body_bytes: PositiveInt = Field(default=2_097_152, description="Size of a request's body; an upload has a bound of its own.")
     max_upload_bytes: PositiveInt = Field(default=268_435_456, description="Size of an uploaded import.")
-    operation_timeout: PositiveFloat = Field(default=15, description="Seconds that one operation may take before it is cancelled.")
+    operation_timeout: Seconds = Field(default=15, description="Seconds that one operation may take before it is cancelled.")
     max_depth: PositiveInt = Field(default=12, description="Depth of a GraphQL document.")
     max_aliases: PositiveInt = Field(default=50, description="Aliases in a GraphQL document.")
     max_tokens: PositiveInt = Field(default=4_000, description="Tokens of a GraphQL document.")
@@ -64,7 +69,7 @@ class Settings(BaseSettings):
     max_sockets: PositiveInt = Field(default=1_000, description="Open subscriptions of one process.")
 
     # The feed
-    feed_poll: PositiveFloat = Field(default=5, description="Seconds after which the feed looks for changes even without being told.")
+    feed_poll: Seconds = Field(default=5, description="Seconds after which the feed looks for changes even without being told.")
     feed_queue: PositiveInt = Field(
         default=1_000, description="Changes that wait for a slow subscriber before it reads them from the table."
     )
@@ -84,21 +89,27 @@ class Settings(BaseSettings):
             values["allowed_origins"] = tuple(origin.strip().rstrip("/") for origin in origins.split(",") if origin.strip())
         return values
 
-    @model_validator(mode="after")
-    def _sound(self) -> Self:
-        problems = []
-        for name in ("database_url", "broadcast_url"):
-            allowed = ("postgresql", "postgres") if name == "database_url" else ("memory", "postgresql", "postgres", "redis", "rediss")
-            value: str | None = getattr(self, name)
-            if value is not None and value.partition("://")[0] not in allowed:
-                problems.append(f"{name}: must begin with {', '.join(f'{scheme}://' for scheme in allowed)}")
-        if self.jwt_secret is not None and len(self.jwt_secret.get_secret_value().encode()) < 32:  # noqa: PLR2004  # RFC 7518, 3.2
-            problems.append("jwt_secret: must have 32 bytes or more")
-        if self.workers > 1 and (self.broadcast_url or "").startswith("memory"):
-            problems.append("broadcast_url: memory:// reaches one process only; with several workers use postgresql:// or redis://")
-        if problems:
-            raise ValueError("\n".join(problems))
-        return self
+    @field_validator("database_url", "broadcast_url")
+    @classmethod
+    def _scheme(cls, value: str | None, info: ValidationInfo) -> str | None:
+        allowed = _DATABASES if info.field_name == "database_url" else ("memory", *_DATABASES, "redis", "rediss")
+        if value is not None and value.partition("://")[0] not in allowed:
+            raise ValueError(f"must begin with {', '.join(f'{scheme}://' for scheme in allowed)}")
+        return value
+
+    @field_validator("jwt_secret")
+    @classmethod
+    def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value().encode()) < _SECRET_BYTES:
+            raise ValueError(f"must have {_SECRET_BYTES} bytes or more")
+        return value
+
+    @field_validator("workers")
+    @classmethod
+    def _reached(cls, value: int, info: ValidationInfo) -> int:
+        if value > 1 and (info.data.get("broadcast_url") or "").startswith("memory"):
+            raise ValueError("MUNIMENT_BROADCAST_URL memory:// reaches one process only; with several use postgresql:// or redis://")
+        return value
 
     @property
     def limits(self) -> "Limits":
@@ -120,14 +131,19 @@ def read(**options: object) -> Settings:
     try:
         return Settings(**{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]  # checked by pydantic
     except ValidationError as error:
-        lines = []
-        for problem in error.errors(include_url=False, include_input=False):
-            name = "_".join(str(part) for part in problem["loc"])
-            texts = problem["msg"].removeprefix("Value error, ").splitlines()
-            lines += [f"- MUNIMENT_{f'{name}: {text}' if name else text[0].upper() + text[1:]}" for text in texts]
-        raise SettingsError("the settings are not right\n" + "\n".join(_upper(line) for line in lines)) from error
+        lines = [f"- MUNIMENT_{_name(problem)}: {_reason(problem)}" for problem in error.errors(include_url=False, include_input=False)]
+        raise SettingsError("\n".join(["the settings are not right", *lines])) from error
 
 
-def _upper(line: str) -> str:
-    name, colon, text = line.partition(":")
-    return f"- {name.removeprefix('- ').upper()}{colon}{text}"
+def _name(problem: ErrorDetails) -> str:
+    return str(problem["loc"][0]).upper()
+
+
+def _reason(problem: ErrorDetails) -> str:
+    """The library's words, as whoever set the variable would put them."""
+    if problem["type"] == "string_pattern_mismatch":
+        return f"must be {(Settings.model_fields[str(problem['loc'][0])].description or '').rstrip('.')}"
+    message = problem["msg"].removeprefix("Value error, ").partition(", unable to ")[0]
+    return re.sub("^(Input|String|Value) should (be|have) ", lambda found: f"must {found[2]} ", message).replace(
+        "a valid boolean", "1 or 0"
+    )

@@ -10,6 +10,7 @@ import asyncpg
 
 from models.errors import Conflict, Unprocessable
 from store.known_tables import KnownTables
+from store.reaching import UNREACHED, unreached
 
 
 class Row(asyncpg.Record):  # type: ignore[misc]  # asyncpg ships no types
@@ -259,5 +260,5 @@ async def connect(dsn: str, *, statement_timeout: float = 30.0) -> asyncpg.Conne
                 "idle_in_transaction_session_timeout": "60000",
             },
         )
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise DatabaseUnavailable(f"cannot connect to the database: {error}") from error
+    except UNREACHED as error:
+        raise DatabaseUnavailable(unreached(dsn, error)) from error

@@ -1,6 +1,8 @@
 """The command `muniment`."""
 
 import sys
+from importlib import metadata
+from typing import Annotated
 
 import typer
 
@@ -15,6 +17,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     epilog="Settings are read from MUNIMENT_* variables; options win. See docs/settings.md.",
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"muniment {metadata.version('muniment')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_tell_version)] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
 for module in (serving, mcp, directory, data):
     module.register(app)
 
@@ -22,5 +40,9 @@ for module in (serving, mcp, directory, data):
 def main() -> None:
     """Run the command; what goes wrong is explained in a line or a few, without a traceback."""
     with explained():
-        app(prog_name="muniment")
+        try:
+            app(prog_name="muniment")
+        finally:
+            # Where it cannot be written, that is told here and not by the interpreter at its exit.
+            sys.stdout.flush()
     sys.exit(0)

@@ -112,9 +112,26 @@ def doctor(database_url: DatabaseUrl = None, home: Home = None) -> None:
     doctoring.run(database_url, home)
 
 
+def state(
+    agent: Annotated[str, typer.Argument(help="Id of the agent, or its name.", show_default=False)],
+    *,
+    org: Org = None,
+    database_url: DatabaseUrl = None,
+    home: Home = None,
+) -> None:
+    """Print an agent's State, as its next run would be given it, as JSON.
+
+    muniment state AGENT | jq .collections
+    """
+    from server.cli import stating
+
+    stating.show(settings_module.read(database_url=database_url, home=home), agent, org)
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands."""
-    app.command("import")(import_)
-    app.command()(export)
-    app.command()(demo)
-    app.command()(doctor)
+    app.command("import", short_help="Add a file's rows to a collection, or bring in an organisation.")(import_)
+    app.command(short_help="Write a collection's records, or a whole organisation.")(export)
+    app.command(short_help="Print what an agent's next run would be given.")(state)
+    app.command(short_help="Load the demo into a database that is new.")(demo)
+    app.command(short_help="Check the settings, the database and what is stored.")(doctor)

@@ -11,7 +11,7 @@ from server import runtime
 from server import settings as settings_module
 from server.cli.serving import DatabaseUrl, Home
 from store import organisations, tokens
-from store.database import Row
+from store.database import Database, Row
 
 _org = typer.Typer(no_args_is_help=True, help="Organisations: each sees nothing of another.")
 _token = typer.Typer(no_args_is_help=True, help="Bearer tokens of operators and agents. A token is shown once and stored hashed.")
@@ -32,7 +32,7 @@ def list_organisations(*, as_json: Json = False, database_url: DatabaseUrl = Non
     _show(runtime.run(settings, organisations.listed), ("id", "name", "created_at"), as_json=as_json)
 
 
-@_token.command("create")
+@_token.command("create", short_help="Create a token and print it.")
 def create_token(
     org: Annotated[str | None, typer.Option(help="Organisation of the operator.")] = None,
     user: Annotated[str | None, typer.Option(help="Name of the operator, who is made if there is none of this name.")] = None,
@@ -53,7 +53,7 @@ def create_token(
         typer.echo(runtime.run(settings, lambda db: tokens.create_for_user(db, org, user, name=name)))
 
 
-@_token.command("list")
+@_token.command("list", short_help="List the tokens that are valid.")
 def list_tokens(
     *,
     org: Annotated[str | None, typer.Option(help="Only of this organisation.")] = None,
@@ -63,11 +63,17 @@ def list_tokens(
 ) -> None:
     """List the tokens that are valid: id, kind, name, created, last used. The secrets are not known."""
     settings = settings_module.read(database_url=database_url, home=home)
-    rows = runtime.run(settings, lambda db: tokens.listed(db, org))
+
+    async def work(db: Database) -> list[Row]:
+        if org is not None:
+            await organisations.get(db, org)  # an id that is mistyped would look like an organisation without tokens
+        return await tokens.listed(db, org)
+
+    rows = runtime.run(settings, work)
     _show(rows, ("id", "kind", "name", "created_at", "last_used_at"), as_json=as_json)
 
 
-@_token.command("revoke")
+@_token.command("revoke", short_help="Revoke a token by its id or by itself.")
 def revoke_token(id_or_token: str, database_url: DatabaseUrl = None, home: Home = None) -> None:
     """Revoke a token by its id or by itself and print its id. Open subscriptions end within a second."""
     settings = settings_module.read(database_url=database_url, home=home)

@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 
 from server import migrate, runtime
+from server.migrate import MigrationError
 from server.postgres import PostgresError
 from server.runtime import OldSchema
 from server.services import broadcast_url
@@ -27,7 +28,7 @@ def run(database_url: str | None, home: Path | None) -> None:
             asyncio.run(_examine(settings, dsn, report))
     except SettingsError as error:
         report.broken("settings", str(error))
-    except OldSchema as error:
+    except (OldSchema, MigrationError) as error:
         report.broken("migrations", str(error))
     except (PostgresError, DatabaseUnavailable, OSError) as error:
         report.broken("database", str(error))

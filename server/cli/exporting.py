@@ -22,6 +22,9 @@ def export_collection(
     settings: Settings, collection: str, *, org: str | None, kind: Format | None, facts: bool, output: Path | None
 ) -> None:
     """Write the collection's records to the file, or to stdout; a file is there whole or not at all."""
+    # A device or a pipe is written to as it stands: renaming a file over it would do away with it.
+    in_place = output is not None and output.exists() and not output.is_file()
+    target = output.resolve() if output is not None and not in_place else output
     chosen = kind or (transfer.format_of(output.name) if output else None) or Format.JSONL
 
     async def work(db: Database) -> None:
@@ -29,10 +32,10 @@ def export_collection(
         async with db.read() as reader:
             found = await access.for_read(reader, caller, collection)
             pieces = transfer.export_lines(reader, found, chosen, facts=facts)
-            if output is None:
+            if target is None:
                 await _to_stdout(pieces)
             else:
-                await _to_file(pieces, output)
+                await _to_file(pieces, target, in_place=in_place)
 
     runtime.run(settings, work)
     if output is not None:
@@ -45,15 +48,20 @@ async def _to_stdout(pieces: AsyncIterator[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
-async def _to_file(pieces: AsyncIterator[bytes], output: Path) -> None:
-    part = output.with_name(f".{output.name}.{os.getpid()}.part")
+async def _to_file(pieces: AsyncIterator[bytes], output: Path, *, in_place: bool) -> None:
+    part = output if in_place else output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file:  # a command has nothing else to do meanwhile
-            async for piece in pieces:
-                file.write(piece)
+        await _written(pieces, part)
         part.replace(output)
     except OSError as error:
         raise Unprocessable(f"cannot write {output}: {error.strerror}") from error
     finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        if not in_place:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+async def _written(pieces: AsyncIterator[bytes], output: Path) -> None:
+    with output.open("wb") as file:  # a command has nothing else to do meanwhile
+        async for piece in pieces:
+            file.write(piece)

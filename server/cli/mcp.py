@@ -32,4 +32,4 @@ def mcp(
 
 def register(app: typer.Typer) -> None:
     """Add this command."""
-    app.command()(mcp)
+    app.command(short_help="Serve the tools of agents (MCP) over standard input and output.")(mcp)

@@ -21,6 +21,7 @@ from server.rest.route import Answer, Call, Route
 from server.rest.shapes import dumps
 from server.rest.table import MethodNotAllowed, Table
 from server.services import Services
+from store.database import DatabaseUnavailable
 
 _JSON = "application/json"
 
@@ -44,7 +45,11 @@ class RestDoor:
         if scope["method"] == "HEAD":
             # The lengths and tags of what GET would answer, without it.
             response = Response(status_code=response.status_code, headers=dict(response.headers))
-        await response(scope, receive, send)
+        try:
+            await response(scope, receive, send)
+        except (MunimentError, DatabaseUnavailable) as error:
+            # An answer that has begun can be refused only by not ending it, which its client notices.
+            note(scope, code=refusal(error, logs.internal_error).code)
 
     async def _answer(self, scope: Scope, receive: Receive) -> Response:
         method, path = scope["method"], scope["path"]

@@ -32,7 +32,10 @@ class ImportQuery(Query):
 
 
 async def export_records(call: Call, args: ExportQuery) -> Response:
-    """The live records by id, as of one moment, as a file: one record a line, columns beside the facts. It can be imported again."""
+    """The live records by id as a file: one record a line, columns beside the facts. It can be imported again.
+
+    Each record is as it is when its turn comes; where the columns change or the table is deleted meanwhile, the answer breaks off.
+    """
     table = await found(call, call.path["id"])
     headers = {"Content-Disposition": f'attachment; filename="{table.name}.{args.format}"', "X-Content-Type-Options": "nosniff"}
     pieces = export_collection(call.db, table, args.format, facts=args.facts)

@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models import columns as dialect
+from models.errors import Conflict
 from models.json_text import to_json
-from store import access, record_batch, records, transfer
+from store import access, collections, record_batch, records, transfer
 from store.database import Database, Row
 from store.transfer import Format
 from tests.store.people import PEOPLE, add_people
@@ -108,3 +109,36 @@ async def test_a_column_alone_keeps_its_missing_values(db: Database, world: Worl
     assert data == b'n\na\n\n""\n'
     parsed = transfer.parse(data.splitlines(keepends=True), Format.CSV, dialect.load(table.columns))
     assert [row.body for row in parsed] == [{"n": "a"}, {}, {"n": ""}]
+
+
+async def test_a_slow_reader_holds_no_connection_and_has_each_record_once(db: Database, world: World) -> None:
+    table = await add_table(db, world.operator, "numbers", [column("n", "number")])
+    await record_batch.add_many(db, world.operator, "numbers", [{"n": n} for n in range(401)])
+    pieces = transfer.export_collection(db, table, Format.JSONL)
+    first = await anext(pieces)
+    assert db.pool["idle"] == 1
+    await records.remove(db, world.operator, "numbers", "1")
+    await records.remove(db, world.operator, "numbers", "301")
+    await records.update(db, world.operator, "numbers", "400", {"n": -1})
+    await records.add(db, world.operator, "numbers", {"n": 401})
+    rest = [piece async for piece in pieces]
+    numbers = [json.loads(line)["n"] for line in b"".join([first, *rest]).splitlines()]
+    assert numbers == [*range(300), *range(301, 399), -1, 400, 401]
+
+
+@pytest.mark.parametrize("kind", list(Format))
+@pytest.mark.parametrize("columns", [[column("m", "number", rename_from="n")], None])
+async def test_a_table_that_changes_its_columns_or_goes_breaks_an_export_off(
+    db: Database, world: World, kind: Format, columns: list[dict[str, Any]] | None
+) -> None:
+    table = await add_table(db, world.operator, "numbers", [column("n", "number")])
+    await record_batch.add_many(db, world.operator, "numbers", [{"n": n} for n in range(201)])
+    pieces = transfer.export_collection(db, table, kind)
+    begun = [await anext(pieces) for _ in range(2 if kind is Format.CSV else 1)]
+    if columns is None:
+        await collections.delete(db, world.operator, table.id)
+    else:
+        await collections.update(db, world.operator, table.id, columns=columns)
+    with pytest.raises(Conflict, match="collection numbers was changed or deleted during its export; export it again"):
+        await anext(pieces)
+    assert b"".join(begun).count(b"\n") == 200 + (kind is Format.CSV)

@@ -1,0 +1,91 @@
+"""Organisations, tokens, and an agent's State at the command line."""
+
+import json
+
+import pytest
+
+from models.caller import system
+from server import demo
+from store import agents, organisations
+from store.database import Database, Row
+from store.state import as_json, of_agent
+from tests.server.command import Command
+from tests.store.tables import everything
+
+
+@pytest.fixture
+def muniment(dsn: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    return Command(dsn, monkeypatch, capfd)
+
+
+def agent(muniment: Command, org: str, name: str) -> str:
+    async def make(db: Database) -> str:
+        return str((await agents.create(db, system(org), name=name)).id)
+
+    return str(muniment.database(make))
+
+
+def test_ids_and_tokens_are_printed_alone(muniment: Command) -> None:
+    org = muniment("org", "create", "Acme").out.strip()
+    (row,) = muniment.database(organisations.listed)
+    assert (org, row.name) == (row.id, "Acme")
+    token = muniment("token", "create", "--org", org, "--user", "Olga", "--name", "laptop")
+    assert (token.code, token.err, token.out[:4], token.out.count("\n")) == (0, "", "mun_", 1)
+    worker = muniment("token", "create", "--agent", agent(muniment, org, "Ada"))
+    assert (worker.code, worker.err, worker.out[:4], worker.out.count("\n")) == (0, "", "mun_", 1)
+    listed = [json.loads(line) for line in muniment("token", "list", "--org", org, "--json").out.splitlines()]
+    assert [(entry["kind"], entry["name"], entry["last_used_at"]) for entry in listed] == [("USER", "laptop", None), ("AGENT", "Ada", None)]
+    assert token.out.strip() not in muniment("token", "list").out
+    assert muniment("token", "revoke", token.out.strip()).out.strip() == listed[0]["id"]
+    assert [line.split()[0] for line in muniment("token", "list").out.splitlines()[1:]] == [listed[1]["id"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("org", "create", " "), "the name of an organisation is empty"),
+        (("token", "create", "--org", "nope", "--user", "Olga"), "unknown organisation nope"),
+        (("token", "create", "--agent", "nope"), "unknown agent nope"),
+        (("token", "list", "--org", "nope"), "unknown organisation nope"),
+        (("token", "revoke", "nope"), "a token with the id nope is unknown, or has been revoked already"),
+        (("state", "nope"), "unknown agent nope"),
+        (("state", "nope", "--org", "none"), "unknown organisation none"),
+        (("migrate", "--revision", "99"), "there is no revision '99'; there are 0001, 0002, 0003"),
+    ],
+)
+def test_what_is_unknown_is_told_in_a_line_and_changes_nothing(muniment: Command, arguments: tuple[str, ...], message: str) -> None:
+    before = muniment.database(everything)
+    assert muniment(*arguments) == (1, "", f"muniment: {message}\n")
+    assert muniment.database(everything) == before
+
+
+def test_the_state_of_an_agent_is_what_its_run_would_be_given(muniment: Command) -> None:
+    muniment.database(demo.load_if_new)
+    (org,) = muniment.database(organisations.listed)
+
+    async def first(db: Database) -> Row:
+        return (await agents.listed(db, org.id))[0]
+
+    one = muniment.database(first)
+    expected = as_json(muniment.database(lambda db: of_agent(db, system(org.id), one.id)))
+    for named in (one.id, one.name):
+        answer = muniment("state", named)
+        assert (answer.code, answer.err, json.loads(answer.out)) == (0, "", expected)
+    assert list(expected) == ["task", "memory", "notes", "scripts", "collections"]
+    assert expected["collections"]
+
+
+def test_a_name_that_two_organisations_know_needs_the_organisation(muniment: Command) -> None:
+    orgs = [muniment("org", "create", name).out.strip() for name in ("Acme", "Beta")]
+    ids = [agent(muniment, org, "Ada") for org in orgs]
+    answer = muniment("state", "Ada")
+    lines = [f"  {agent_id}  {name} ({org})" for agent_id, name, org in zip(ids, ("Acme", "Beta"), orgs, strict=True)]
+    heading = "muniment: several organisations have an agent Ada; say which with --org ID, or name it by its id"
+    assert (answer.code, answer.out, answer.err.splitlines()) == (1, "", [heading, *lines])
+    assert json.loads(muniment("state", "Ada", "--org", orgs[0]).out)["task"] == ""
+    assert muniment("state", ids[1]).code == 0
+
+
+def test_the_version_is_told(muniment: Command) -> None:
+    answer = muniment("--version")
+    assert (answer.code, answer.out[:9], answer.out.count("\n")) == (0, "muniment ", 1)
