@@ -7,6 +7,10 @@ from decimal import Decimal
 _LARGEST = int(sys.float_info.max)
 
 
+# What PostgreSQL's integer holds.
+_LARGEST_VERSION = 2**31 - 1
+
+
 def is_number(value: object) -> bool:
     """Whether this is a JSON number as Python reads one; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -25,3 +29,10 @@ def decimal_text(value: float) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def version_fault(expected: int | None) -> str | None:
+    """Why this cannot be the version that a write expects, or None."""
+    if expected is None or 0 <= expected <= _LARGEST_VERSION:
+        return None
+    return f"must be a version, or 0 for none; got {expected}"

@@ -6,15 +6,17 @@ from typing import Any
 
 from models.errors import LimitExceeded, Problem, Unprocessable
 
-_SURROGATES = range(0xD800, 0xE000)
-
 
 def fault(text: str) -> str | None:
     """Why this text cannot be stored, or None: PostgreSQL takes no NUL, UTF-8 no lone surrogate."""
     if "\x00" in text:
         return "contains a NUL character"
-    if not text.isascii() and any(ord(character) in _SURROGATES for character in text):
-        return "contains a lone surrogate, which is not text"
+    if not text.isascii():
+        # Encoding is many times faster than a look at each character of a long note.
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return "contains a lone surrogate, which is not text"
     return None
 
 

@@ -8,11 +8,12 @@ from models.columns import ColumnDef
 from models.errors import Problem, Unprocessable
 from models.json_text import shown
 from models.kinds import ColumnType
-from models.limits import ARRAY_ITEM_CHARACTERS, ARRAY_ITEMS
+from models.limits import ARRAY_ITEM_CHARACTERS, ARRAY_ITEMS, COLUMNS_PER_COLLECTION
 from models.numbers import is_finite, is_number
 from models.text import fault, printable
 
 HEADING = "record rejected"
+_NAME_SHOWN = 80
 
 
 def checked_body(columns: Sequence[ColumnDef], body: Any) -> tuple[dict[str, Any], list[Problem]]:
@@ -30,14 +31,20 @@ def checked_patch(columns: Sequence[ColumnDef], body: Any) -> tuple[dict[str, An
     declared = {column.name: column for column in columns}
     values: dict[str, Any] = {}
     problems: list[Problem] = []
+    unknown = 0
     for name, value in body.items():
         column = declared.get(name)
         if column is None:
-            problems.append(Problem(printable(name), f"unknown column; declared columns are {', '.join(declared)}"))
+            unknown += 1
+            # Each tells all declared columns, so that a body of nothing else would be answered by thousands of times its size.
+            if unknown <= COLUMNS_PER_COLLECTION:
+                problems.append(Problem(printable(name)[:_NAME_SHOWN], f"unknown column; declared columns are {', '.join(declared)}"))
         elif reasons := list(faults(column, value)):
             problems += [Problem(name, reason) for reason in reasons]
         else:
             values[name] = stored(column, value)
+    if unknown > COLUMNS_PER_COLLECTION:
+        problems.append(Problem(None, f"{unknown - COLUMNS_PER_COLLECTION:,} more unknown columns"))
     return values, problems
 
 

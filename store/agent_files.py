@@ -6,12 +6,11 @@ from models.caller import Caller
 from models.clock import new_id, now
 from models.errors import Forbidden, Problem, Unprocessable, VersionConflict
 from models.kinds import ArtifactKind, FileKind, FileOperation, NoteLevel
+from models.numbers import version_fault
 from models.text import check, check_size, fault
 from store import agents, capacity, changes
 from store.changes import Change
 from store.database import Reader, Row, Writer
-
-_MAX_VERSION = 2**31 - 1
 
 DISPLAY_PATH = """'org/' || a.org_id || '/agents/' || a.owner_id || CASE a.kind WHEN 'SCRIPT' THEN '/scripts/' ELSE '/' END || a.key"""
 _FACTS = f"""a.id, a.id AS file_id, a.owner_id AS agent_id, {DISPLAY_PATH} AS display_path, a.key AS name,
@@ -63,8 +62,8 @@ def check_request(what: str, content: str, limit: int, expected_version: int | N
     found = list(problems)
     if reason := fault(content):
         found.append(Problem("content", reason))
-    if expected_version is not None and not 0 <= expected_version <= _MAX_VERSION:
-        found.append(Problem("expectedVersion", f"must be a version, or 0 for none; got {expected_version}"))
+    if reason := version_fault(expected_version):
+        found.append(Problem("expectedVersion", reason))
     if found:
         raise Unprocessable.listing(f"{what} rejected", found)
     check_size(f"this {what}", content, limit)

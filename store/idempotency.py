@@ -76,5 +76,9 @@ async def prune_all(db: Database) -> int:
         return gone
 
 
-def _hash(body: Any) -> bytes:
-    return hashlib.sha256(canonical(body).encode()).digest()
+def _hash(body: Any) -> bytes | None:
+    """The digest of a body, or None for one that nests so deeply that no record can have been made of it."""
+    try:
+        return hashlib.sha256(canonical(body).encode()).digest()
+    except RecursionError:
+        return None

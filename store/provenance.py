@@ -73,7 +73,7 @@ async def latest(db: Database, caller: Caller, paths: Sequence[str]) -> list[Row
 
 
 async def latest_of(db: Database, org_id: str, keys: Sequence[FileKey]) -> dict[FileKey, Row]:
-    """The newest change of each live file that its reader already has, by file id and path, in one query.
+    """The newest change of each file that its reader already has, by file id and path, in one query; also of one deleted meanwhile.
 
     A file without a recorded change at its path answers with its last-saved facts and `recorded` false.
     """

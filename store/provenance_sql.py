@@ -62,6 +62,7 @@ _ARTIFACT = f"""a.id AS file_id, CASE a.kind WHEN 'OBJECT' THEN 'RECORD' ELSE a.
     a.collection_id, {_columns("a", _SAVED)}"""
 _TABLE = f"t.id, 'COLLECTION', t.version, NULL, NULL, t.id, {_columns('t', _SAVED)}"
 _VAULT = f"v.display_path, 'VAULT', v.version, NULL, NULL, NULL, {_columns('v', _SAVED)}"
+_ARCHIVED = """asked.id, 'MEMORY', m.version, 'AGENT', m.agent_id, NULL, m.saved_at, m.saved_by_kind, m.saved_by_id, m.saved_by_name"""
 _TASK = f"g.id, 'TASK', g.task_version, 'AGENT', g.id, NULL, {_columns('g', _SAVED)}"
 
 # A task that nobody has saved yet is no file.
@@ -88,12 +89,16 @@ _FILES_AT_PATHS = f"""SELECT asked.n, asked.path, f.*
         SELECT {_TASK} FROM agents g WHERE asked.kind = 'TASK' AND g.org_id = $1 AND g.id = asked.owner AND {_LIVE_TASK}
     ) f ON true"""
 
+# Those that were deleted since their reader had them are there too: what a field promises of a file must not depend on a race.
 _FILES_BY_ID = f"""SELECT asked.n, asked.path, f.*
     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS asked(id, path, n)
     LEFT JOIN LATERAL (
-        SELECT {_ARTIFACT} FROM artifacts a WHERE a.org_id = $1 AND a.id = asked.id AND a.deleted_at IS NULL
+        SELECT {_ARTIFACT} FROM artifacts a WHERE a.org_id = $1 AND a.id = asked.id
         UNION ALL
-        SELECT {_TABLE} FROM artifact_collections t WHERE t.org_id = $1 AND t.id = asked.id AND t.deleted_at IS NULL
+        SELECT {_TABLE} FROM artifact_collections t WHERE t.org_id = $1 AND t.id = asked.id
+        UNION ALL
+        SELECT {_ARCHIVED} FROM memory_revisions m WHERE starts_with(asked.id, 'memory-') AND m.org_id = $1
+            AND m.agent_id = split_part(asked.id, '-', 2) AND m.version::text = split_part(asked.id, '-', 3)
         UNION ALL
         SELECT {_TASK} FROM agents g WHERE g.org_id = $1 AND g.id = asked.id AND {_LIVE_TASK}
     ) f ON true"""

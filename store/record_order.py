@@ -33,21 +33,21 @@ def parse(order: Any) -> Order | None:
         case None | Order():
             return order
         case str():
-            return _of(*order.split())
+            return _of(order, *order.split())
         case Mapping() if {"column"} <= order.keys() <= {"column", "direction"}:
-            return _of(order["column"], order.get("direction") or SortDirection.ASC)
+            return _of(order, order["column"], order.get("direction") or SortDirection.ASC)
         case (column, direction):
-            return _of(column, direction)
+            return _of(order, column, direction)
     raise _refused(order)
 
 
-def _of(*parts: Any) -> Order:
+def _of(order: Any, *parts: Any) -> Order:
     match parts:
         case (str() as column,):
             return Order(column)
         case (str() as column, str() as direction) if direction.upper() in SortDirection.__members__:
             return Order(column, SortDirection(direction.upper()))
-    raise _refused(list(parts))
+    raise _refused(order)
 
 
 def _refused(order: Any) -> Unprocessable:

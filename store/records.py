@@ -18,6 +18,7 @@ from models.columns import ColumnDef, unique_column
 from models.errors import Conflict, LimitExceeded, MunimentError, NotFound, Problem, VersionConflict
 from models.identity import indexed_fault
 from models.json_text import canonical, shown
+from models.numbers import version_fault
 from models.text import printable
 from models.values import checked_body, checked_patch, merged, rejected, warnings
 from store import access, idempotency, record_batch, record_plan, record_rows
@@ -172,6 +173,8 @@ async def _update(writer: Writer, caller: Caller, collection: Row, request: _Upd
     columns = dialect.load(collection.columns)
     current = await _present(writer, caller, collection, request.record_id)
     patch, problems = checked_patch(columns, request.body)
+    if reason := version_fault(request.expected_version):
+        problems.append(Problem("expectedVersion", reason))
     if problems:
         raise rejected(problems)
     before = json.loads(current.body)

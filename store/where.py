@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from models import datetimes, values
@@ -11,12 +12,13 @@ from models.columns import ColumnDef
 from models.errors import Problem
 from models.json_text import shown, to_json
 from models.kinds import ColumnType
-from models.limits import WHERE_COLUMNS, WHERE_TERM_CHARACTERS
+from models.limits import COLUMNS_PER_COLLECTION, WHERE_COLUMNS, WHERE_TERM_CHARACTERS
 from models.text import fault, printable
 from store.parameters import Parameters
 from store.terms import Between, Contains, Item, Missing, Number, Same, Term
 
 _ID = re.compile(r"0|[1-9][0-9]*")
+_NAME_SHOWN = 80
 _LARGEST_ID = 2**63 - 1
 _RANGED = frozenset({ColumnType.NUMBER, ColumnType.DATETIME})
 _BOUNDS = frozenset({"gte", "lte"})
@@ -48,10 +50,11 @@ def read(where: Any, columns: Sequence[ColumnDef], problems: list[Problem]) -> N
         problems.append(Problem(None, f"where names {len(where)} columns; at most {WHERE_COLUMNS} are allowed, id included"))
     declared = {column.name: column for column in columns}
     found: list[Term] = []
-    for name, term in where.items():
+    # More names than a table has columns would only repeat, each, what the columns are.
+    for name, term in islice(where.items(), COLUMNS_PER_COLLECTION + 1):
         faults = list(_faults(name, term, declared))
         if faults:
-            problems += [Problem(printable(str(name)), reason) for reason in faults]
+            problems += [Problem(printable(str(name))[:_NAME_SHOWN], reason) for reason in faults]
         else:
             found.append(_term(name, term, declared))
     return Narrowing(tuple(found))

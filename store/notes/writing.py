@@ -5,6 +5,7 @@ from models.clock import new_id, now
 from models.errors import Problem, Unprocessable, VersionConflict
 from models.kinds import NoteLevel
 from models.limits import ARTIFACTS_PER_OWNER, NOTE_BYTES
+from models.numbers import version_fault
 from models.paths import check_key, note_path
 from models.text import check_size, fault
 from store import capacity
@@ -14,8 +15,6 @@ from store.notes import owners
 from store.notes.columns import COLUMNS, search_blob
 from store.notes.reading import ONE
 from store.notes.rights import owner_of, require_write
-
-_MAX_VERSION = 2**31 - 1
 
 _LIVE_KEY = "org_id = $1 AND owner_id = $3 AND kind = 'NOTE' AND key = $4 AND deleted_at IS NULL"
 # A deleted note's row keeps the version of its deletion, so the rows know a path's last version even when old changes are pruned.
@@ -118,8 +117,8 @@ def _check(key: str, level: NoteLevel, content: str, expected_version: int | Non
         problems += refusal.problems
     if reason := fault(content):
         problems.append(Problem("content", reason))
-    if expected_version is not None and not 0 <= expected_version <= _MAX_VERSION:
-        problems.append(Problem("expectedVersion", f"must be a version, or 0 for none; got {expected_version}"))
+    if reason := version_fault(expected_version):
+        problems.append(Problem("expectedVersion", reason))
     if problems:
         raise Unprocessable.listing("note rejected", problems)
     check_size("this note", content, NOTE_BYTES)

@@ -45,6 +45,15 @@ def test_missing_columns_come_after_what_was_sent() -> None:
     ]
 
 
+def test_no_more_unknown_columns_are_told_one_by_one_than_a_table_could_have() -> None:
+    _, problems = values.checked_patch((SCORE,), {"x" * 100 + str(n): 1 for n in range(1_000)} | {"score": "1"})
+    assert [(problem.column, problem.message) for problem in problems] == [
+        *[("x" * 80, "unknown column; declared columns are score")] * 64,
+        ("score", 'expected number; got "1"'),
+        (None, "936 more unknown columns"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

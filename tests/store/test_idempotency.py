@@ -126,3 +126,15 @@ async def test_what_is_no_key(db: Database, world: World, key: str) -> None:
     with pytest.raises(Unprocessable):
         await add(db, world, key=key)
     assert await everything(db) == before
+
+
+@pytest.mark.usefixtures("leads")
+async def test_a_body_that_nests_deeply_is_another_body(db: Database, world: World) -> None:
+    await add(db, world)
+    nested: Any = []
+    for _ in range(900):
+        nested = [nested]
+    before = await everything(db)
+    with pytest.raises(Conflict, match="was used with another body"):
+        await add(db, world, {"email": nested})
+    assert await everything(db) == before

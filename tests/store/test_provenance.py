@@ -6,9 +6,10 @@ from models.cursor import Cursor
 from models.errors import Forbidden, Unprocessable
 from models.kinds import FileKind
 from models.paths import agent_path
-from store import provenance
+from store import memory, notes, provenance, records
 from store.database import Database, Row
 from tests.store.rows import a_note_path, a_record_path, a_table_path, add_change, add_collection, add_note, add_records, column
+from tests.store.tables import add_table
 from tests.world import World, add_run
 
 
@@ -199,3 +200,24 @@ async def test_changes_of_a_record_are_those_of_the_table_that_has_the_name(db: 
     await add_change(db, world.operator, FileKind.RECORD, "new", path, 1, operation="CREATE", collection_id=table)
     assert [row.file_id for row in (await provenance.changes_of(db, world.org, [path]))[path]] == ["new"]
     assert [row.file_id for row in await provenance.history(db, world.operator, display_path=path)] == ["new", "old"]
+
+
+async def test_a_file_deleted_since_it_was_read_is_shown_by_its_end(db: Database, world: World) -> None:
+    await add_table(db, world.operator)
+    kept = (await records.add(db, world.operator, "leads", {"status": "new"}, idempotency_key="key")).record
+    await records.remove(db, world.operator, "leads", "1")
+    again = (await records.add(db, world.operator, "leads", {"status": "new"}, idempotency_key="key")).record
+    assert (again.file_id, again.version) == (kept.file_id, 1)
+    (change,) = (await provenance.latest_of(db, world.org, [(kept.file_id, kept.display_path)])).values()
+    assert (change.operation, change.version, change.recorded) == ("DELETE", 2, True)
+
+
+async def test_an_archived_memory_is_shown_by_its_saved_facts(db: Database, world: World) -> None:
+    await memory.write(db, world.ada, "One.")
+    await memory.write(db, world.operator, "Two.", agent_id=world.ada.id)
+    (revision,) = (await memory.revisions(db, world.operator, [world.ada.id]))[world.ada.id]
+    note = await notes.get(db, world.operator, revision.display_path)
+    (change,) = (await provenance.latest_of(db, world.org, [(note.id, note.display_path)])).values()
+    assert (change.display_path, change.kind, change.version, change.actor_name) == (revision.display_path, "MEMORY", 1, "Ada")
+    assert (change.recorded, change.at) == (False, revision.saved_at)
+    assert await provenance.latest_of(db, world.stranger.org_id, [(note.id, note.display_path)]) == {}

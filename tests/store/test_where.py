@@ -243,3 +243,10 @@ async def test_what_is_spelled_alike_shares_a_piece(db: Database, term: str, val
     if pieces := common_pieces(term):
         async with db.read() as reader:
             assert await reader.rows(statement, values, term, pieces) == []
+
+
+def test_no_more_names_are_told_one_by_one_than_a_table_could_have() -> None:
+    told: list[Problem] = []
+    where.read({"x" * 100 + str(n): 1 for n in range(1_000)}, COLUMNS, told)
+    assert told[0] == Problem(None, "where names 1000 columns; at most 8 are allowed, id included")
+    assert [problem.column for problem in told[1:]] == ["x" * 80] * 65

@@ -129,7 +129,7 @@ REFUSALS: list[tuple[str, str, dict[str, Any], str, str]] = [
     ("bob", "record_list", {"where": {"status": "open", "size": 1}, "order": "size", "limit": 0, "offset": -1}, "UNPROCESSABLE",
         ("request rejected\n- limit must be from 1 to 100; got 0\n- offset must be 0 or more; got -1\n"
         '- column "status": expected one of new, contacted, won, lost; got "open"\n- column "size": unknown column')),
-    ("bob", "record_list", {"order": "score sideways"}, "UNPROCESSABLE", 'got ["score", "sideways"]'),
+    ("bob", "record_list", {"order": "score sideways"}, "UNPROCESSABLE", 'got "score sideways"'),
     ("bob", "record_search", {"collection": None, "query": "x", "where": {"status": "new"}}, "UNPROCESSABLE", "where needs a collection"),
     ("cyd", "record_search", {"query": "x"}, "NOT_FOUND", "unknown collection leads"),
 ]  # fmt: skip
