@@ -29,7 +29,7 @@ async def test_an_address_that_leads_nowhere_is_told_without_its_password(dsn: s
 
 
 async def test_a_server_that_has_no_such_database_says_so(cluster: EmbeddedPostgres) -> None:
-    with pytest.raises(DatabaseUnavailable, match='cannot connect to the database no-such at .*: database "no-such" does not exist'):
+    with pytest.raises(DatabaseUnavailable, match=r'cannot connect to the database no-such at .*: database "no-such" does not exist'):
         await Database(cluster.dsn("no-such")).open()
 
 
