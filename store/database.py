@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncpg
 
-from models.errors import Conflict, Unprocessable
+from models.errors import Conflict, Unavailable, Unprocessable
 from store.known_tables import KnownTables
 from store.reaching import UNREACHED, unreached
 
@@ -44,6 +44,8 @@ _CAUSED_BY_REQUEST = (
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
     asyncpg.PostgresConnectionError,
+    asyncpg.QueryCanceledError,
+    asyncpg.DeadlockDetectedError,
     OSError,
 )
 
@@ -56,6 +58,11 @@ def _refusal(error: Exception) -> Exception:
             return Conflict(message) if message else error
         case asyncpg.CharacterNotInRepertoireError() | asyncpg.UntranslatableCharacterError():
             return Unprocessable("the text holds a character that cannot be stored")
+        case asyncpg.QueryCanceledError():
+            return TimeoutError("the database took longer than a statement may")
+        case asyncpg.DeadlockDetectedError():
+            # Locks are taken in one order everywhere, so this is a fault of ours; the client loses nothing by trying again.
+            return Unavailable("others were changing the same at this moment; nothing was changed, try again")
     return DatabaseUnavailable("the database does not answer")
 
 

@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping
 from typing import TypeAlias
 
-import asyncpg
-
 from models.caller import Caller
 from models.clock import now
 from models.kinds import FileKind, FileOperation
@@ -41,7 +39,7 @@ async def turn(db: Database, org_id: str) -> AsyncIterator[Writer]:
     async with db.write() as writer:
         try:
             await writer.value(_LOCK, org_id)
-        except asyncpg.QueryCanceledError as error:
+        except TimeoutError as error:
             raise TimeoutError("another writer holds the vault's trail") from error
         yield writer
 
