@@ -1,0 +1,113 @@
+"""The parts of the documentation that are read off the code; `python -m tests.docs.reference` writes them anew."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import typer
+from pydantic import SecretStr
+
+from models import limits
+from server.cli import app
+from server.mcp.tools import TOOLS
+from server.rest.table import ROUTES
+from server.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+_MARK = re.compile(r"(<!-- begin (?P<name>\w+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
+
+
+def settings() -> str:
+    """Every variable, its default and what it is for."""
+    rows = []
+    for name, field in Settings.model_fields.items():
+        default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+        shown = "" if default is None or default == () else f"`{int(default) if isinstance(default, bool) else default}`"
+        rows.append((f"`MUNIMENT_{name.upper()}`", shown, field.description or ""))
+    return table(("variable", "default", "meaning"), rows)
+
+
+def commands() -> str:
+    """Every command with its help and its options."""
+    root = typer.main.get_command(app)
+    return "\n".join(_command(path, command) for path, command in _walk("muniment", root))
+
+
+def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """The commands that do something, groups left out."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+        return
+    for name, found in sorted(inner.items()):
+        yield from _walk(f"{path} {name}", found)
+
+
+def _command(path: str, command: Any) -> str:
+    rows, places = [], []
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        if parameter.param_type_name == "argument":
+            places.append(parameter.name.upper() if parameter.required else f"[{parameter.name.upper()}]")
+            continue
+        names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+        rows.append((names, parameter.help or ""))
+    text = inspect.cleandoc(command.help or "").replace("\f", "").replace("\b\n", "")
+    usage = " ".join([path, *places])
+    options = f"\n{table(('option', 'meaning'), rows)}" if rows else ""
+    return f"### {path}\n\n```\n{usage}\n```\n\n{text}\n{options}"
+
+
+def routes() -> str:
+    """Every route and what it does."""
+    rows = []
+    for route in ROUTES:
+        summary = inspect.cleandoc(route.handle.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        rows.append((f"`{route.method} {route.path.replace(':path', '')}`", str(route.status), summary))
+    return table(("route", "status", "what it does"), rows)
+
+
+def tools() -> str:
+    """Every tool, its arguments and what it is."""
+    rows = []
+    for tool in TOOLS.values():
+        required = set(tool.schema.get("required", ()))
+        given = ", ".join(f"`{name}`" if name in required else f"`{name}`?" for name in tool.arguments)
+        nature = "reads" if tool.read_only else "replaces or removes" if tool.destructive else "adds"
+        rows.append((f"`{tool.name}`", given, nature, tool.description.split(". ")[0].rstrip(".") + "."))
+    return table(("tool", "arguments", "nature", "what it does"), rows)
+
+
+def caps() -> str:
+    """Every cap of the store."""
+    rows = [(f"`{name}`", f"{value:,}") for name, value in vars(limits).items() if name.isupper() and name != "KB"]
+    return table(("cap", "value"), rows)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |\n" for line in lines)
+
+
+PARTS: dict[str, Callable[[], str]] = {"settings": settings, "commands": commands, "routes": routes, "tools": tools, "caps": caps}
+
+
+def renewed(text: str) -> str:
+    """A page with its marked parts as the code has them now."""
+    return _MARK.sub(lambda found: f"{found[1]}{PARTS[found['name']]()}{found[3]}", text)
+
+
+def pages() -> list[Path]:
+    """Every page of the documentation."""
+    return sorted((ROOT / "docs").rglob("*.md"))
+
+
+if __name__ == "__main__":
+    for page in pages():
+        page.write_text(renewed(page.read_text()))
+    click.echo("renewed")
