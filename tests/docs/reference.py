@@ -66,7 +66,7 @@ def routes() -> str:
     """Every route and what it does."""
     rows = []
     for route in ROUTES:
-        summary = inspect.cleandoc(route.handle.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        summary = inspect.cleandoc(route.handler.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         rows.append((f"`{route.method} {route.path.replace(':path', '')}`", str(route.status), summary))
     return table(("route", "status", "what it does"), rows)
 
