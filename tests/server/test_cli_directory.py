@@ -50,7 +50,7 @@ def test_ids_and_tokens_are_printed_alone(muniment: Command) -> None:
         (("token", "revoke", "nope"), "a token with the id nope is unknown, or has been revoked already"),
         (("state", "nope"), "unknown agent nope"),
         (("state", "nope", "--org", "none"), "unknown organisation none"),
-        (("migrate", "--revision", "99"), "there is no revision '99'; there are 0001, 0002, 0003"),
+        (("migrate", "--revision", "99"), "there is no revision '99'; there are 0001, 0002, 0003, 0004"),
     ],
 )
 def test_what_is_unknown_is_told_in_a_line_and_changes_nothing(muniment: Command, arguments: tuple[str, ...], message: str) -> None:

@@ -46,6 +46,20 @@ async def test_accents_compare_in_one_form(db: Database, world: World) -> None:
     assert await found(db, world, "CAFE\N{COMBINING ACUTE ACCENT} culture") == ["one"]
 
 
+# What PostgreSQL's parser would read again from each of its characters, for minutes.
+@pytest.mark.parametrize("run", ["<!--", "a_b", "/~", "./", "e_", "Zm9v_YmFy-"])
+async def test_the_words_beside_long_runs_are_found(db: Database, world: World, run: str) -> None:
+    filling = run * (200_000 // len(run))
+    await keep(db, world, long=f"kite {filling} gale", short="kite")
+    assert await found(db, world, "kite gale") == ["long"]
+    assert set(await found(db, world, "kite")) == {"long", "short"}
+
+
+async def test_words_within_a_comment_are_found(db: Database, world: World) -> None:
+    await keep(db, world, one="Red <!-- blue kite --> gale", two="Red")
+    assert await found(db, world, '"blue kite" gale') == ["one"]
+
+
 async def test_the_key_is_searched_and_counts_more(db: Database, world: World) -> None:
     await keep(db, world, release_plan="Nothing.", other="Once a plan, always a plan, and a plan again.", third="No.")
     assert await found(db, world, "plan") == ["release-plan", "other"]
