@@ -107,7 +107,7 @@ async def add_note(db: Database, caller: Caller, key: str, content: str = "Text.
     return note
 
 
-async def add_change(  # noqa: PLR0917  # a test reads best with the file's facts in a row
+async def add_change(  # a test reads best with the file's facts in a row
     db: Database, caller: Caller, kind: FileKind, file_id: str, path: str, version: int | None, *, operation: str = "UPDATE", **more: Any
 ) -> Row:
     async with db.write() as tx:
