@@ -22,12 +22,14 @@ def _run(connection: Connection) -> None:
     connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
     # A migration that waits for a lock would make every later request wait behind it: it gives up instead.
     connection.execute(text("SET lock_timeout = '5s'"))
+    # Both outlive this transaction, and Alembic begins one of its own.
     connection.commit()
     try:
         context.configure(connection=connection, target_metadata=SQLModel.metadata, compare_type=True)
         with context.begin_transaction():
             context.run_migrations()
     finally:
+        # A failed transaction would refuse the unlock.
         connection.rollback()
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK})
 

@@ -64,8 +64,10 @@ class Context:
         """Take the caller's rights as they are now, unless they were read a moment ago. Raises Unauthenticated once they have ended."""
         if monotonic() - self.as_of < OLDEST_RIGHTS:
             return
+        # Before the wait: events that come meanwhile need not ask too.
         self.as_of = monotonic()
         self.known = await callers.still_valid(self.db, self.caller)
+        # The loaders hold the caller with the old rights.
         self.__dict__.pop("load", None)
         if self.known is None:
             raise Unauthenticated("the token or the rights of this subscription have ended")

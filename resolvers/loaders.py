@@ -18,6 +18,7 @@ def _by_key(
     fetch: Callable[[Sequence[Key]], Awaitable[Mapping[Key, Value]]], missing: Callable[[], Any] = lambda: None
 ) -> DataLoader[Key, Any]:
     async def load(keys: list[Key]) -> list[Any]:
+        # Without its cache the loader hands over a key as often as it was asked for.
         found = await fetch(list(dict.fromkeys(keys)))
         return [found[key] if key in found else missing() for key in keys]
 

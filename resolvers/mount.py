@@ -75,6 +75,7 @@ class Mount:
 
     async def catch_up(self) -> dict[RecordKey, FileState]:
         """Look at every file; the states that were seen, so that what changes after them can be told apart."""
+        # In this order, what changes between the two is noticed twice rather than never.
         known = await asyncio.to_thread(scan_records, self.vault.root)
         await asyncio.to_thread(self.vault.notice_all)
         return known

@@ -113,6 +113,7 @@ class Catalog:
 
     def _compare(self, known: ProjectFiles, *, quietly: bool = False) -> None:
         start = time.monotonic()
+        # Before the scan: a file that comes meanwhile makes the next look find another state.
         folders = self._folder_states(known.name)
         found = scan_records(self._root, known.name)
         changes: list[Change] = []

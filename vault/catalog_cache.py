@@ -119,6 +119,7 @@ class CatalogCache:
 
     def changed_elsewhere(self) -> bool:
         """Return whether another process has written here since the last call."""
+        # It changes with commits of other connections only (sqlite.org/pragma.html#pragma_data_version).
         rows = self._query("PRAGMA data_version", ())
         before, self._version = self._version, rows[0][0] if rows else None
         return self._version is None or self._version != before

@@ -104,6 +104,7 @@ class Engine:
     def refresh(self, project: str) -> None:
         """Look at the project's files even if somebody else watches them."""
         with self.catalog.lock:
+            # First the views are filled, then each difference reaches them.
             self.files_of(project)
             self.catalog.project(project)
 
@@ -149,6 +150,7 @@ class Engine:
                 try:
                     yield warnings
                 finally:
+                    # Also after a failure: some of the operation's files may have been written.
                     self._compile(project)
         finally:
             self.tell()
@@ -163,6 +165,7 @@ class Engine:
         """Write one record's file and bring catalog and index up to date. Call it within `mutation`."""
         paths.guard(self.root, key)
         folder = files.make_folder(self.root, "projects", key.project, key.subdir)
+        # First: whoever is killed before the views are written leaves the mark to the next process.
         self.catalog.cache.mark_views(key.project, dirty=True)
         files.write_atomic(folder, f"{key.slug}.md", text.encode())
         self.catalog.look(key)
@@ -251,6 +254,7 @@ class Engine:
         """The search index."""
         from vault.index import Index
 
+        # The leading number is raised when `index_entry` makes something else of the same file.
         fingerprint = f"1 {self.config.scratch_days} {self.config.review_days}"
         return Index(self.root, self._load_for_index, fingerprint)
 

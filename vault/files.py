@@ -43,6 +43,7 @@ def read_plain(path: Path, most: int, *, follow: bool = False) -> bytes:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
             raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        # The file may have grown since its size was taken: one byte more tells.
         data = file.read(most + 1) if state.st_size <= most else b""
         if state.st_size > most or len(data) > most:
             raise OSError(errno.EFBIG, f"it is larger than {most // 1024 // 1024} MiB", str(path))
@@ -103,6 +104,7 @@ def append_line(folder: Path, name: str, line: str) -> None:
     try:
         file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
         try:
+            # One write: lines of two processes never mix.
             os.write(file, f"{line}\n".encode())
             os.fsync(file)
         finally:

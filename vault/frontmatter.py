@@ -18,6 +18,7 @@ MAX_FRONTMATTER = 256 * 1024  # characters; a larger one is a mistake or an atta
 MAX_FILE = 16 * 1024 * 1024  # bytes
 
 _OPENING = re.compile(r"---[ \t]*(\r\n|\n)")
+# Not the line of equals signs between them, which also underlines a Markdown heading.
 _OURS, _THEIRS = (re.compile(rf"^{mark}{{7}}(?: |$)", re.MULTILINE) for mark in "<>")
 _CLOSING = re.compile(r"^---[ \t]*(\r\n|\n|\Z)", re.MULTILINE)
 
@@ -103,6 +104,7 @@ def edit(document: Document, changes: Mapping[str, Any], body: str | None = None
 
 
 def _verify(source: str, wanted: Mapping[str, Any], where: str) -> None:
+    # A line of three dashes inside a value would end the frontmatter.
     if _CLOSING.search(source) or not same(_mapping(parse_yaml(source, where), where), wanted):
         raise UnreadableRecord(f"{where}: the frontmatter is written in a way that cannot be edited safely; simplify it by hand")
 

@@ -97,6 +97,7 @@ class VaultGit:
         if not (self._root / ".git").exists():
             branch = self._config.branch or "main"
             run_git(["init", "--quiet", f"--initial-branch={branch}", "--", str(self._root)], self._root, timeout=self._timeout)
+        # The exclude file of a linked worktree is the main repository's.
         folder = self._root / self._git("rev-parse", "--git-common-dir").strip()
         exclude = folder / "info" / "exclude"
         text = exclude.read_text("utf-8") if exclude.exists() else ""
@@ -107,6 +108,7 @@ class VaultGit:
 
     def _commit(self) -> tuple[str | None, str | None]:
         """The id of the new commit, None if nothing had changed, and what was held back; nothing waits afterwards."""
+        # Before the look at the files: what is noted after this waits for the next commit.
         messages, size = self._pending(), self._pending_size()
         edited, staged = self._edited(), self._staged()
         held_back = self._with_secrets(edited | staged)
@@ -132,6 +134,7 @@ class VaultGit:
 
     def _staged(self) -> set[str]:
         """What a commit that did not happen left staged."""
+        # Of a rename, --name-only would tell the new name alone.
         listed = self._git("diff", "--cached", "--name-only", "--no-renames", "-z", *self._base(), "--", *_STAGED)
         return {*listed.split("\0")} - {""}
 
@@ -207,6 +210,7 @@ class VaultGit:
 
 
 def _literal(paths: set[str]) -> str:
+    # --pathspec-from-file reads patterns, where these are names.
     return "\0".join(f":(literal){path}" for path in sorted(paths))
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 TIMEOUT = 30.0  # seconds
 _GRACE = 2.0  # seconds in which a terminated git removes its lock files
 
+# Against settings that would run a program, wait for a person, or change what is stored.
 _SAFE = (
     *("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", "-c", "core.autocrlf=false"),
@@ -44,6 +45,7 @@ def run_git(args: Sequence[str], cwd: Path, *, stdin: str = "", timeout: float =
         raise GitFailed(f"git cannot be started: {error.strerror or type(error).__name__}") from error
     with process:
         try:
+            # File names need not be UTF-8.
             out, err = process.communicate(stdin.encode("utf-8", "surrogateescape"), timeout)
         except subprocess.TimeoutExpired as error:
             _end(process)
@@ -63,6 +65,7 @@ def mask_passwords(text: str) -> str:
 
 def _environment() -> dict[str, str]:
     environment = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
+    # LC_ALL: `_reason` looks for git's English words.
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "GIT_EDITOR": "true", "LC_ALL": "C"}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GCM_INTERACTIVE": "never", "GIT_MERGE_AUTOEDIT": "no"}
     environment.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")

@@ -118,6 +118,7 @@ class _Gate:
         self._thread = 0
         self._condition = threading.Condition()
         self._root = root
+        # thread_local would hide from other threads that the file is locked; a soft lock would outlive a killed holder.
         self._file = FileLock(root / LOCK_FILE, thread_local=False, fallback_to_soft=False)
 
     def enter(self, owner: Hashable, deadline: float, *, wait: bool) -> bool:
@@ -177,6 +178,7 @@ class _Gate:
         command = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
         note = {"pid": os.getpid(), "host": socket.gethostname(), "command": command, "since": since}
         try:
+            # Neither through a link nor into a pipe, which would wait for a reader.
             handle = os.open(self._root / HOLDER_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(note, file)

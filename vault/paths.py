@@ -45,6 +45,7 @@ def name_problem(value: object) -> str | None:
 def _dots_problem(text: str) -> str | None:
     if _DOTS & set(text) or ".." in text or text.startswith("."):
         return "must not start with a dot or hold two in a row"
+    # The dot of `.md` may complete a mark.
     if any(mark in f"{text.lower()}." for mark in (".conflict.", ".sync-conflict-")):
         return "must not look like a conflict copy"
     return None

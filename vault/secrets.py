@@ -47,7 +47,9 @@ def _rule(kind: str, hints: str, pattern: str) -> _Rule:
 
 
 _START = r"(?<![A-Za-z0-9])"
+# Beginnings that are common inside longer names, such as `my-sk-…`.
 _ALONE = r"(?<![A-Za-z0-9_-])"
+# A real token has a digit; words joined by dashes have none.
 _DIGIT = r"(?=[A-Za-z_-]{0,60}+\d)"
 _KEYWORD = (
     r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key"
@@ -223,4 +225,5 @@ def _text(item: object) -> str:
         return item
     if isinstance(item, bytes | bytearray):
         return bytes(item).decode("latin-1")
+    # Python refuses to write integers of more than 4,300 digits.
     return str(item) if isinstance(item, int) and not isinstance(item, bool) and abs(item) < 10**300 else ""

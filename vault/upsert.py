@@ -114,6 +114,7 @@ class _Upsert:
         if existing is not None:  # what a person wrote into the file is written again, too
             assert_no_secrets(f"{paths.local_path(naming.key)}: frontmatter", target)
         record = self.engine.save(naming.key, self._text(naming, existing, target))
+        # After its successor: a kill between the two leaves both in force, never neither.
         if older is not None and older.record.status != "superseded":
             changes = {"status": "superseded", "updated": self.now_text}
             where = paths.local_path(older.record.key)

@@ -47,6 +47,7 @@ _Dumper.add_representer(str, _represent_text)
 
 def block_entry(key: str, value: Any) -> str:
     """Return `key: value` in block style, ended by a newline."""
+    # PyYAML would fold texts that are longer than the width.
     text: str = yaml.dump({key: value}, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=10_000_000)
     return text
 

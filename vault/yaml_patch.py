@@ -55,6 +55,7 @@ def _put(source: str, root: Node, position: int, value: Any, newline: str) -> Ed
 
 
 def _replace(source: str, node: Node, text: str) -> Edit:
+    # The node of a missing value lies directly behind the colon.
     lead = " " if source[node.start - 1 : node.start] == ":" else ""
     return Edit(node.start, node.end, lead + text)
 

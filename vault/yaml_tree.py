@@ -25,6 +25,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _SPECIAL_FLOATS = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
+# Longer ones stay text: reading them takes quadratic time, and Python refuses 4,300 digits.
 _MAX_DIGITS = 400
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -142,6 +143,7 @@ class _Builder:
         self._stack.append(node)
         self._pending.append(None)
         self._seen.append(set())
+        # With what `_close` adds, the number of values inside, which every alias costs again.
         self._sizes[id(node)] = -self._count
 
     def _close(self, event: Any) -> None:

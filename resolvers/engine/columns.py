@@ -106,6 +106,7 @@ class Prefixed:
         self._prefix = prefix
 
     def __getattr__(self, name: str) -> Any:
+        # Special names are asked for by copying, pickling and the like; they are no columns.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._row, self._prefix + name)

@@ -21,6 +21,7 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
 
     def __init__(self, *args: Any, plans: DocumentPlans | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # Middleware is to see every field, which a plan passes by.
         self.plans = None if self.middleware_manager else plans
 
     def complete_list_value(

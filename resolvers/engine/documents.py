@@ -50,6 +50,7 @@ class Operation:
         if (count := self._counts.get(key)) is None:
             document = self._document
             count = NodeCount(document.schema, document.node, document.limits, values).of(self.node)
+            # Clients choose the values, so there is no end to them.
             if len(self._counts) < MOST_KEPT_COUNTS:
                 self._counts[key] = count
         return count
@@ -140,6 +141,7 @@ class Documents:
         if problems := structure_problems(node, self.limits):
             raise RefusedError(unprocessable(problem) for problem in problems)
         document = self._document(text, node)
+        # By the defaults, so that what is too large without any variables is never kept.
         for operation in document.operations:
             document.check_nodes(operation, None)
         return document

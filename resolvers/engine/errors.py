@@ -9,6 +9,7 @@ from graphql import FieldNode, GraphQLError
 Log = Callable[[BaseException, str, str | None], None]
 """Called for each masked error with the exception, the id shown to the client and the operation's name."""
 
+# What proxies and clients act on by the status alone; for the rest GraphQL over HTTP (6.4.1, application/json) has 200.
 CARRIED_BY_HTTP = (401, 429, 503)
 
 

@@ -41,6 +41,7 @@ class Events:
         if key not in answers:
             # The node is kept, so that its id names nothing else meanwhile. A task, since the first who asks may leave before the others.
             answers[key] = (executor.operation, asyncio.create_task(self._made(executor)))
+        # A subscriber who leaves must not cancel the others' answer.
         return await asyncio.shield(answers[key][1])
 
     async def _made(self, executor: "EventExecutor") -> ExecutionResult:

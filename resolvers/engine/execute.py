@@ -73,6 +73,7 @@ class Engine:
             "operation_name": operation.name,
             "executor_class": RowExecutor,
             "is_awaitable": optimized_is_awaitable,
+            # Suggestions name what introspection would not tell.
             "hide_suggestions": not self.documents.introspection,
             "plans": document.plans if self.compiled else None,
         }

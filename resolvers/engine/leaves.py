@@ -61,6 +61,7 @@ def enum_names(enum: GraphQLEnumType) -> dict[Any, str]:
 
 def slow_test(leaf: GraphQLLeafType, variable: str) -> str:
     """Return the source of a test that is true where the value needs the coercion, false where it may stay as it is."""
+    # Exact types: a subclass may print otherwise, as True does, which is an int.
     if isinstance(leaf, GraphQLScalarType):
         if (same := SAME.get(leaf.name)) is not None:
             return f"type({variable}) is not {same.__name__}"

@@ -148,6 +148,7 @@ class NodeCount:
     def _fragment(self, name: str, size: int | None) -> int:
         key = (name, size)
         if key not in self._fragments:
+            # Validation has seen to it that the fragment exists and does not hold itself.
             definition = self._definitions[name]
             self._fragments[key] = self._below(definition.selection_set, self._schema.get_type(definition.type_condition.name.value), size)
         return self._fragments[key]

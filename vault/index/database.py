@@ -168,6 +168,7 @@ class Index:
         try:
             with self._open() as connection:
                 answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                # Before SQLite 3.44 quick_check did not look inside full-text tables (sqlite.org/vtab.html#xintegrity).
                 connection.execute("INSERT INTO words(words) VALUES ('integrity-check')")
                 connection.execute("INSERT INTO grams(grams) VALUES ('integrity-check')")
                 return bool(answer != "ok")
@@ -181,6 +182,7 @@ class Index:
         try:
             with FileLock(f"{self._path}.lock", timeout=_BUSY, fallback_to_soft=False):
                 if broken():
+                    # The database last: a journal left behind would be played into its successor.
                     for suffix in ("-wal", "-shm", "-journal", ""):
                         Path(f"{self._path}{suffix}").unlink(missing_ok=True)
         except Timeout as error:

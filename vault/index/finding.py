@@ -10,6 +10,7 @@ from vault.index.query import Query
 _SNIPPET_WORDS = 24
 _SNIPPET_CHARACTERS = 240
 _SHORT_BODY = 8_192  # characters
+# The word table holds stems: what matched may end otherwise than what was asked for.
 _SHORTEST_STEM, _ENDING = 4, 3
 _LEAD = 60  # characters shown before a match
 # Title, name and tags weigh more than the body; a match inside of words only comes after all others.
