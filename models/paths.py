@@ -72,11 +72,6 @@ def script_path(org_id: str, agent_id: str, name: str) -> str:
     return agent_path(org_id, agent_id, f"scripts/{name}")
 
 
-def archive_path(org_id: str, agent_id: str, stamp: str, source: str) -> str:
-    """The display path of a previous version of an agent's memory."""
-    return agent_path(org_id, agent_id, f"history-archive/{stamp}-{source}.md")
-
-
 def collection_path(org_id: str, name: str) -> str:
     """A collection's display path."""
     return f"org/{org_id}/collections/{name}"

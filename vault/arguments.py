@@ -11,7 +11,6 @@ from typing import Any
 from vault.errors import InvalidArguments, PathRefused
 from vault.frontmatter import MAX_FRONTMATTER
 from vault.paths import name_problem, project_problem
-from vault.scan import RecordKey
 from vault.secrets import assert_no_secrets, shown
 from vault.times import to_text
 
@@ -130,8 +129,3 @@ def check_limit(limit: object, most: int = 1_000) -> int:
 def describe(record_id: str | None, kind: str | None, slug: str | None) -> str:
     """Return how the caller named a record, for messages."""
     return shown(record_id) if record_id is not None else f"{kind} {shown(slug or '')}"
-
-
-def key_text(key: RecordKey) -> str:
-    """Return a record's place for messages: `traps/x.md`."""
-    return f"{key.subdir}/{key.slug}.md"

@@ -14,14 +14,12 @@ from vault.errors import VaultError
 from vault.frontmatter import has_conflict_marks
 from vault.kinds import SUBDIRS
 from vault.record import Record
-from vault.scan import RecordKey, is_record_name
+from vault.scan import CONFLICT_MARKS, RecordKey, is_record_name
 from vault.schema import problems_of
 from vault.secrets import scan
 
 if TYPE_CHECKING:
     from vault.git import GitReport
-
-_CONFLICTS = (".conflict.", ".sync-conflict-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,7 @@ def _odd_files(root: Path, project: str) -> Iterator[Problem]:
 def _odd_name(name: str, *, linked: bool) -> tuple[str, str] | None:
     if linked:
         return "symbolic-link", "the vault reads and writes only plain files"
-    if any(mark in name for mark in _CONFLICTS):
+    if any(mark in name for mark in CONFLICT_MARKS):
         return "conflict-copy", "a copy that a sync tool left; merge it into the record and remove it"
     if name.endswith(".md") and not name.startswith(".") and not is_record_name(name):
         return "odd-name", "a record's file name holds only letters, digits, dots, dashes and underscores"

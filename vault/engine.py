@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault import config as configuration
-from vault import files, paths, record, salience
+from vault import files, frontmatter, paths, record, salience
 from vault.catalog import Catalog, Change, ProjectFiles
 from vault.config import VaultConfig
 from vault.errors import ConfigInvalid, IndexFailed, LockTimeout, VaultError
@@ -174,6 +174,11 @@ class Engine:
             raise VaultError(f"{paths.local_path(key)} vanished while it was written")
         self._try_index(lambda index: index.upsert(self.index_entry(stored.record)))
         return self.present(stored.record)
+
+    def edit(self, stored: Stored, changes: Mapping[str, Any]) -> Record:
+        """Set these keys of a record's frontmatter and leave the rest of its file. Call it within `mutation`."""
+        key = stored.record.key
+        return self.save(key, frontmatter.edit(stored.document, changes, where=paths.local_path(key)))
 
     def unlink(self, key: RecordKey) -> None:
         """Remove one record's file for good. Call it within `mutation`."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vault.errors import InvalidArguments, PathRefused
 from vault.kinds import KINDS, SUBDIRS, one_of
-from vault.scan import RecordKey, is_project_id, is_record_name
+from vault.scan import CONFLICT_MARKS, RecordKey, is_project_id, is_record_name
 
 MAX_SLUG = 160  # characters, all ASCII: with `.md` and a suffix well below what file systems allow
 MAX_NAME = 200
@@ -46,7 +46,7 @@ def _dots_problem(text: str) -> str | None:
     if _DOTS & set(text) or ".." in text or text.startswith("."):
         return "must not start with a dot or hold two in a row"
     # The dot of `.md` may complete a mark.
-    if any(mark in f"{text.lower()}." for mark in (".conflict.", ".sync-conflict-")):
+    if any(mark in f"{text.lower()}." for mark in CONFLICT_MARKS):
         return "must not look like a conflict copy"
     return None
 

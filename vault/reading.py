@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vault import frontmatter, lookup, paths
+from vault import lookup
 from vault.arguments import check_limit, check_project
 from vault.engine import Engine
 from vault.errors import InvalidArguments, VaultError
@@ -77,7 +77,7 @@ def _edit(engine: Engine, found: Stored, changes: Any, timeout: float | None = N
         stored = engine.load(key)
         if stored is None:
             return engine.present(found.record)
-        return engine.save(key, frontmatter.edit(stored.document, changes(stored), where=paths.local_path(key)))
+        return engine.edit(stored, changes(stored))
 
 
 def feedback(engine: Engine, project: str, record_id: str | None, kind: str | None, slug: str | None, *, verdict: str) -> Record:

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from vault import files, frontmatter, lookup, paths
+from vault import files, lookup, paths
 from vault.arguments import check_lookup, check_project, describe
 from vault.engine import Engine
 from vault.errors import RecordNotFound
@@ -56,14 +56,18 @@ def forget(engine: Engine, project: str, record_id: str | None, kind: str | None
     lookup.require(engine, project, record_id, kind, slug)  # a miss must not make a folder or a commit
     with engine.mutation(project) as warnings:
         stored = lookup.require(engine, project, record_id, kind, slug)
-        record = _purge(engine, stored) if purge else _archive(engine, stored)
-        engine.request_commit(f"forget {'purge' if purge else 'archive'} {record.kind}:{record.id}")
+        record = _retire(engine, stored, purge=purge)
     return ForgetResult(record.id, "purged" if purge else record.status, purge, record, tuple(warnings.texts))
 
 
+def _retire(engine: Engine, stored: Stored, *, purge: bool) -> Record:
+    record = _purge(engine, stored) if purge else _archive(engine, stored)
+    engine.request_commit(f"forget {'purge' if purge else 'archive'} {record.kind}:{record.id}")
+    return record
+
+
 def _archive(engine: Engine, stored: Stored) -> Record:
-    changes = {"status": "archived", "updated": engine.now_text()}
-    return engine.save(stored.record.key, frontmatter.edit(stored.document, changes, where=paths.local_path(stored.record.key)))
+    return engine.edit(stored, {"status": "archived", "updated": engine.now_text()})
 
 
 def _purge(engine: Engine, stored: Stored) -> Record:
@@ -100,5 +104,4 @@ def _collect(engine: Engine, project: str, due: list[Record], *, purge: bool) ->
             stored = engine.load(record.key)
             if stored is None or not engine.present(stored.record).expired:
                 continue  # changed since it was looked at
-            _ = _purge(engine, stored) if purge else _archive(engine, stored)
-            engine.request_commit(f"forget {'purge' if purge else 'archive'} {record.kind}:{record.id}")
+            _retire(engine, stored, purge=purge)

@@ -10,7 +10,7 @@ SUBDIRS = ("traps", "decisions", "specs", "plans", "logs", "reviews", "scratch",
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 LONGEST_PROJECT_ID = 200
-_CONFLICTS = (".conflict.", ".sync-conflict-")
+CONFLICT_MARKS = (".conflict.", ".sync-conflict-")
 
 
 class RecordKey(NamedTuple):
@@ -34,7 +34,7 @@ class FileState(NamedTuple):
 
 def is_record_name(name: str) -> bool:
     """True if a file of this name in a record folder is a record: no temporary file, no conflict copy."""
-    return name.endswith(".md") and _NAME.fullmatch(name) is not None and not any(mark in name for mark in _CONFLICTS)
+    return name.endswith(".md") and _NAME.fullmatch(name) is not None and not any(mark in name for mark in CONFLICT_MARKS)
 
 
 def is_project_id(name: str) -> bool:

@@ -54,7 +54,7 @@ def validate(data: Mapping[str, Any], where: str = "frontmatter") -> dict[str, A
     return clean
 
 
-def problems_of(data: Mapping[str, Any], where: str = "frontmatter") -> list[str]:
+def problems_of(data: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with the values that are there; missing keys are no problem here."""
     problems = []
     for key, value in data.items():
@@ -62,7 +62,7 @@ def problems_of(data: Mapping[str, Any], where: str = "frontmatter") -> list[str
             if value is not None:
                 normalise(key, value)
         except Invalid as error:
-            problems.append(f"{where}: {key} {error}")
+            problems.append(f"frontmatter: {key} {error}")
     return problems
 
 

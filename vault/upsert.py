@@ -116,9 +116,7 @@ class _Upsert:
         record = self.engine.save(naming.key, self._text(naming, existing, target))
         # After its successor: a kill between the two leaves both in force, never neither.
         if older is not None and older.record.status != "superseded":
-            changes = {"status": "superseded", "updated": self.now_text}
-            where = paths.local_path(older.record.key)
-            self.engine.save(older.record.key, matter.edit(older.document, changes, where=where))
+            self.engine.edit(older, {"status": "superseded", "updated": self.now_text})
         self.engine.request_commit(f"upsert {record.kind}:{record.id}")
         return UpsertResult(record, existing is None, superseded=older is not None)
 
@@ -158,7 +156,7 @@ class _Upsert:
 
     def _bump(self, old: Stored) -> UpsertResult:
         changes = {"occurrences": max(1, count(old.record.frontmatter, "occurrences")) + 1, "lastSeen": self.now_text}
-        record = self.engine.save(old.record.key, matter.edit(old.document, changes, where=paths.local_path(old.record.key)))
+        record = self.engine.edit(old, changes)
         self.engine.request_commit(f"recurrence {record.kind}:{record.id}")
         return UpsertResult(record, created=False, recurrence=True)
 

@@ -3,7 +3,6 @@
 import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,6 +14,7 @@ from vault.index.entry import Hit, IndexEntry, SearchFilters
 from vault.index.finding import find
 from vault.index.query import parse_query
 from vault.scan import FileState, RecordKey, scan_records
+from vault.times import to_text, utc_now
 
 INDEX_FILE = "memo.sqlite"
 Loader = Callable[[RecordKey], IndexEntry | None]
@@ -72,13 +72,13 @@ class Index:
             return []
         if refresh:
             self._catch_up(filters.projects)
-        now = filters.as_of or filters.now or now_text()
+        now = filters.as_of or filters.now or to_text(utc_now())
         try:
             return self._run(lambda connection: find(connection, parsed, filters, now, limit))
         except _Busy:
             raise
         except IndexFailed:  # a vault that may only be read, or a full disk
-            with self._in_memory() as connection:
+            with self._connect(":memory:") as connection:
                 for project in filters.projects or (None,):
                     self._refresh(connection, project)
                 return find(connection, parsed, filters, now, limit)
@@ -133,21 +133,15 @@ class Index:
         """A connection for one piece of work: another process may replace the file at any time."""
         if self._path.is_symlink():
             self._path.unlink()  # nothing is written outside the vault
-        connection = sqlite3.connect(self._path, timeout=busy, isolation_level=None)
+        with self._connect(self._path, busy) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _connect(self, place: Path | str, busy: float = _BUSY) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(place, timeout=busy, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.create_function("covers", 2, sql.covers, deterministic=True)
-            self._prepare(connection)
-            yield connection
-        finally:
-            connection.close()
-
-    @contextlib.contextmanager
-    def _in_memory(self) -> Iterator[sqlite3.Connection]:
-        """A connection to an index that lasts for one search."""
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        try:
             connection.create_function("covers", 2, sql.covers, deterministic=True)
             self._prepare(connection)
             yield connection
@@ -193,11 +187,6 @@ class Index:
 
 class _Busy(IndexFailed):
     """Another process is writing to the index for longer than one waits."""
-
-
-def now_text() -> str:
-    """The time as records write it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 Change = tuple[RecordKey, FileState | None, IndexEntry | None]
