@@ -12,7 +12,7 @@ from models.json_text import canonical
 from models.limits import NAME_CHARACTERS
 from models.text import check, printable
 from store import record_rows
-from store.database import Database, Row, Writer
+from store.database import Row, Writer
 
 KEPT = timedelta(hours=24)
 
@@ -65,15 +65,6 @@ async def keep(writer: Writer, caller: Caller, key: str, body: Any, answer: Answ
 async def prune(writer: Writer, org_id: str) -> int:
     """How many keys of the organisation were past their day and are gone."""
     return await writer.execute(_EXPIRE, org_id, now() - KEPT)
-
-
-async def prune_all(db: Database) -> int:
-    """The same for every organisation, for housekeeping."""
-    async with db.write() as writer:
-        gone = 0
-        for row in await writer.rows("SELECT org_id FROM organisations"):
-            gone += await prune(writer, row.org_id)
-        return gone
 
 
 def _hash(body: Any) -> bytes | None:

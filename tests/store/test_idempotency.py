@@ -8,7 +8,7 @@ import pytest
 
 from models import clock
 from models.errors import Conflict, NotFound, Unprocessable
-from store import idempotency, records
+from store import records
 from store.database import Database, Row
 from store.records import RecordAdded
 from tests.store.tables import add_table, allow, counters, everything
@@ -102,8 +102,6 @@ async def test_old_keys_are_swept(db: Database, world: World) -> None:
     await add(db, world, {"status": "new"}, "fresh")
     async with db.read() as reader:
         assert [row.key for row in await reader.rows("SELECT key FROM idempotency_keys")] == ["fresh"]
-    with at(datetime.now(UTC) + timedelta(days=2)):
-        assert await idempotency.prune_all(db) == 1
 
 
 async def test_one_key_at_once_writes_one_record(db: Database, world: World, leads: Row) -> None:
