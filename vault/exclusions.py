@@ -41,11 +41,6 @@ class Exclusions:
             raise ConfigInvalid(problems)
         return cls(repo, PathSpec(patterns, backend="simple"))
 
-    def ignored(self, path: str) -> bool:
-        """True if the path or pattern is excluded, or lies outside the repository."""
-        relative = self.relative(path)
-        return relative is None or self._excluded(relative)
-
     def sanitise(self, paths: Sequence[str], field: str) -> list[str]:
         """The paths that are not ignored, relative, in order, once. Raises PathRefused naming `field` if none is left."""
         relatives = [self.relative(path) for path in paths]

@@ -35,25 +35,6 @@ class Invalid(ValueError):
     """One wrong value; the text goes behind the key's name."""
 
 
-def validate(data: Mapping[str, Any], where: str = "frontmatter") -> dict[str, Any]:
-    """Return the frontmatter with defaults and normalised values, keys in their order.
-
-    Raises InvalidArguments listing every missing key and wrong value. None counts as absent.
-    """
-    clean = {key: value for key, value in data.items() if value is not None}
-    problems = [f"{where}: {key} is required" for key in REQUIRED if key not in clean]
-    for key, value in list(clean.items()):
-        try:
-            clean[key] = normalise(key, value)
-        except Invalid as error:
-            problems.append(f"{where}: {key} {error}")
-    if problems:
-        raise InvalidArguments(problems)
-    clean.setdefault("status", DEFAULT_STATUS)
-    clean.setdefault("source", DEFAULT_SOURCE)
-    return clean
-
-
 def problems_of(data: Mapping[str, Any]) -> list[str]:
     """Return what is wrong with the values that are there; missing keys are no problem here."""
     problems = []

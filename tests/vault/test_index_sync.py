@@ -165,13 +165,6 @@ def test_a_folder_in_place_of_the_index_is_a_clear_error_and_searches_are_answer
     assert found(vault) == ["a", "b", "c"]
 
 
-def test_rebuild_counts_what_it_holds(vault: FileVault) -> None:
-    vault.write("d", "word of d")
-    assert vault.index.rebuild() == 4
-    assert vault.index.rebuild([vault.write("a", "word of a")]) == 1
-    assert found(vault) == ["a", "b", "c", "d"]
-
-
 def test_a_reader_answers_while_the_vault_and_the_index_are_taken(vault: FileVault) -> None:
     code = (
         "import sys, pathlib, sqlite3\n"

@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 
 from vault.errors import InvalidArguments
-from vault.schema import LAYER_ALIASES, Invalid, layer_of, normalise, problems_of, read_leniently, validate
+from vault.schema import LAYER_ALIASES, Invalid, layer_of, normalise, problems_of, read_leniently
 
 GOOD = {"id": "x", "kind": "trap", "project": "p", "created": "2026-01-01", "updated": "2026-01-02T03:04:05Z"}
 
 
 def test_defaults_and_normal_forms() -> None:
-    assert validate({**GOOD, "kind": " TRAP ", "status": "Paused", "own": {"a": 1}}) == {
+    assert read_leniently({**GOOD, "kind": " TRAP ", "status": "Paused", "own": {"a": 1}}) == {
         "id": "x",
         "kind": "trap",
         "project": "p",
@@ -22,19 +22,14 @@ def test_defaults_and_normal_forms() -> None:
 
 
 def test_every_problem_is_listed_at_once() -> None:
-    with pytest.raises(InvalidArguments) as caught:
-        validate({"kind": "bug", "project": " ", "status": "open", "severity": 3, "hits": -1, "links": [{"type": "fixes"}]})
-    assert caught.value.problems == (
-        "frontmatter: id is required",
-        "frontmatter: created is required",
-        "frontmatter: updated is required",
+    assert problems_of({"kind": "bug", "project": " ", "status": "open", "severity": 3, "hits": -1, "links": [{"type": "fixes"}]}) == [
         "frontmatter: kind must be trap, decision, spec, plan, state, log, scratch, review, prompt or session",
         "frontmatter: project must not be empty",
         "frontmatter: status must be active, paused, shipped, superseded, archived or completed",
         "frontmatter: severity must be low, medium, high or critical",
         "frontmatter: hits must be a whole number of at least 0",
         "frontmatter: links entry 1 must have a target",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -124,3 +119,9 @@ def test_a_hand_written_file_is_read_as_far_as_it_can_be() -> None:
     with pytest.raises(InvalidArguments) as caught:
         read_leniently({"id": "x", "kind": "trap"})
     assert caught.value.problems == ("project is required", "created is required", "updated is required")
+    with pytest.raises(InvalidArguments) as caught:
+        read_leniently({**GOOD, "kind": "bug", "project": " "})
+    assert caught.value.problems == (
+        "kind must be trap, decision, spec, plan, state, log, scratch, review, prompt or session",
+        "project must not be empty",
+    )

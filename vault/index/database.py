@@ -52,16 +52,6 @@ class Index:
         """Pick up every edit made outside, of one project or all; returns how many files had changed."""
         return self._run(lambda connection: self._refresh(connection, project))
 
-    def rebuild(self, entries: Iterable[IndexEntry] | None = None) -> int:
-        """Throw the index away and fill it from `entries`, or from the files; returns how many records it holds."""
-        self._recreate(broken=lambda: True)
-        if entries is not None:
-            changes = ((entry.key, self._state(entry.key), entry) for entry in entries)
-            self._run(lambda connection: _write_all(connection, changes))
-        else:
-            self.refresh()
-        return self._run(lambda connection: int(connection.execute("SELECT count(*) FROM records").fetchone()[0]))
-
     def search(self, query: str, filters: SearchFilters, limit: int = 20, *, refresh: bool = True) -> list[Hit]:
         """The best hits, best first. Picks up hand edits first unless told not to.
 
@@ -119,7 +109,7 @@ class Index:
                 return work(connection)
         except sqlite3.DatabaseError as error:
             _raise_if_busy(error)
-        self._recreate(broken=self._is_broken)
+        self._recreate()
         try:
             with self._open() as connection:
                 self._refresh(connection, None)
@@ -170,12 +160,12 @@ class Index:
             _raise_if_busy(error)
             return True
 
-    def _recreate(self, broken: Callable[[], bool]) -> None:
+    def _recreate(self) -> None:
         from filelock import FileLock, Timeout
 
         try:
             with FileLock(f"{self._path}.lock", timeout=_BUSY, fallback_to_soft=False):
-                if broken():
+                if self._is_broken():
                     # The database last: a journal left behind would be played into its successor.
                     for suffix in ("-wal", "-shm", "-journal", ""):
                         Path(f"{self._path}{suffix}").unlink(missing_ok=True)
