@@ -109,7 +109,8 @@ class VaultGit:
     def _commit(self) -> tuple[str | None, str | None]:
         """The id of the new commit, None if nothing had changed, and what was held back; nothing waits afterwards."""
         # Before the look at the files: what is noted after this waits for the next commit.
-        messages, size = self._pending(), self._pending_size()
+        # And the size before the messages: one that is noted between the two is told twice then, not lost.
+        size, messages = self._pending_size(), self._pending()
         edited, staged = self._edited(), self._staged()
         held_back = self._with_secrets(edited | staged)
         edited, staged = edited - held_back.keys(), staged - held_back.keys()
