@@ -90,7 +90,7 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Context, None]):
             known = {key: value for key, value in (facts | {"run": caller and caller.run_id}).items() if value is not None}
             logs.log.info("operation", door="socket", code=code, milliseconds=milliseconds, **known)
             if (telemetry := self.view.door.services.telemetry) is not None:
-                telemetry.tell("socket", began, facts | {"operation": operation.operation_name, "code": code})
+                telemetry.tell("socket", began, known | {"code": code})
 
     def _name_of(self, operation: Operation[Context, None]) -> str | None:
         documents = self.view.schema.engine.documents

@@ -21,6 +21,7 @@ from server.settings import Settings, SettingsError
 from server.telemetry import Traced, open_telemetry
 from store.database import Database
 from tests.server.conftest import Tokens, bearer
+from tests.server.live import line, serving
 from tests.world import World, add_run
 
 ADD = 'mutation Adding($body: JSON!) { recordAdd(collection: "nowhere", body: $body) { record { id } } }'
@@ -127,6 +128,21 @@ async def test_each_request_is_one_span_without_content_or_tokens(
     for private in ("the-content", tokens.ada, tokens.operator, "mun_nobody", world.ada.id, "nowhere"):
         assert private.encode() not in sent
     assert collector.resource["service.name"] == "muniment"
+
+
+async def test_each_operation_of_a_socket_is_one_span(
+    settings: Settings, dsn: str, db: Database, world: World, tokens: Tokens, collector: Collector
+) -> None:
+    run = await add_run(db, world.ada)
+    async with serving(App(settings, dsn)) as address, line(address, {"token": tokens.ada, "X-Run-Id": run}) as socket:
+        await socket.ask("query Who { viewer { name } }")
+        refused = await socket.ask(ADD, "2", body={"secret": "the-content"})
+        assert refused["errors"][0]["extensions"]["code"] == "NOT_FOUND"
+    told = {"muniment.door": "socket", "muniment.caller.kind": "agent", "muniment.run": run}
+    assert [span[:2] for span in collector.spans] == [
+        ("socket Who", told | {"muniment.operation": "Who", "muniment.outcome": "OK"}),
+        ("socket Adding", told | {"muniment.operation": "Adding", "muniment.outcome": "NOT_FOUND"}),
+    ]
 
 
 async def test_a_fault_of_ours_is_an_error(settings: Settings, collector: Collector) -> None:
