@@ -32,8 +32,8 @@ class Settings(BaseSettings):
     database_connections: PositiveInt = Field(default=10, description="Connections to the database, for each process.")
     broadcast_url: str | None = Field(
         default=None,
-        description="How processes tell each other of changes: memory://, postgresql://… or redis://…; by default memory for one process, "
-        "the database for several.",
+        description="How processes tell each other of changes: postgresql://…, redis://…, or memory:// for a process alone; by default "
+        "through the database.",
     )
     vault_root: Path | None = Field(default=None, description="Folder of a Markdown vault to serve as well.")
     vault_organisation: str | None = Field(

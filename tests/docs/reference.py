@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +82,45 @@ def tools() -> str:
     return table(("tool", "arguments", "nature", "what it does"), rows)
 
 
+_CAPS = {
+    "NOTE_BYTES": "bytes of a note",
+    "MEMORY_BYTES": "bytes of an agent's memory",
+    "SCRIPT_BYTES": "bytes of a script",
+    "TASK_BYTES": "bytes of an agent's task, and of a routine's instruction",
+    "EMBED_BYTES": "bytes of all text that a task's embeds inline together",
+    "ARTIFACTS_PER_OWNER": "live notes, scripts and memory of one agent, guild or organisation",
+    "KEY_BYTES": "bytes of a note's key",
+    "COLLECTIONS_PER_ORG": "live tables of an organisation",
+    "RECORDS_PER_COLLECTION": "live records of a table",
+    "COLUMNS_PER_COLLECTION": "columns of a table",
+    "INDEXED_BYTES_PER_RECORD": "bytes of a record's values together",
+    "PURPOSE_CHARACTERS": "characters of a table's purpose",
+    "DESCRIPTION_CHARACTERS": "characters of a column's description",
+    "VALUES_PER_COLUMN": "listed values of a column",
+    "VALUE_CHARACTERS": "characters of a listed value",
+    "ARRAY_ITEMS": "items of an array",
+    "ARRAY_ITEM_CHARACTERS": "characters of an item",
+    "DEFAULT_PAGE": "records or notes of a page without `limit`",
+    "MAX_PAGE": "the largest `limit`",
+    "WHERE_COLUMNS": "columns of a `where`, id included",
+    "WHERE_TERM_CHARACTERS": "characters of a term",
+    "BATCH_BODIES": "records that are added at once",
+    "STATE_COLLECTIONS": "tables that State lists",
+    "TASK_REVISIONS": "previous saves of a task that are kept",
+    "QUERY_CHARACTERS": "characters of a search's query",
+    "TOOL_FIELD_CHARACTERS": "characters of a tool call's id, and of a tool's name",
+    "NAME_CHARACTERS": "characters of names of guilds, agents, routines and runs' kinds, and of an idempotency key",
+    "PATHS_PER_REQUEST": "paths that a request or a subscription names",
+}
+
+
 def caps() -> str:
-    """Every cap of the store."""
-    rows = [(f"`{name}`", f"{value:,}") for name, value in vars(limits).items() if name.isupper() and name != "KB"]
-    return table(("cap", "value"), rows)
+    """Every cap of the store; KeyError for one that nothing is said about."""
+    rows = [(_CAPS[name], f"{value:,}") for name, value in vars(limits).items() if name.isupper() and name != "KB"]
+    return table(("what", "at most"), rows)
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |\n" for line in lines)
