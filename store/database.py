@@ -46,6 +46,9 @@ _CAUSED_BY_REQUEST = (
     asyncpg.PostgresConnectionError,
     asyncpg.QueryCanceledError,
     asyncpg.DeadlockDetectedError,
+    # What the driver says of a connection that is lost just when it is used; of a wrong argument as well.
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     OSError,
 )
 
@@ -53,6 +56,8 @@ _CAUSED_BY_REQUEST = (
 def _refusal(error: Exception) -> Exception:
     """What one of the driver's errors means to whoever asked; the error itself where it means nothing to them."""
     match error:
+        case asyncpg.InterfaceError() if isinstance(error, ValueError):
+            return error  # a wrong argument is a fault of ours
         case asyncpg.UniqueViolationError():
             message = _REFUSALS.get(error.constraint_name or "")
             return Conflict(message) if message else error

@@ -2,10 +2,11 @@
 
 import asyncio
 
+import asyncpg
 import pytest
 
 from models.errors import Unavailable
-from store.database import Database, Writer
+from store.database import Database, DatabaseUnavailable, Writer
 
 
 async def test_a_statement_that_takes_too_long_is_a_time_out_and_the_connection_lives_on(dsn: str) -> None:
@@ -38,3 +39,16 @@ async def test_of_two_that_wait_for_each_other_one_is_told_to_try_again(db: Data
 
 async def _hold(writer: Writer, n: int) -> None:
     await writer.execute("SELECT 1 FROM crossed WHERE n = $1 FOR UPDATE", n)
+
+
+async def test_a_connection_lost_just_when_it_is_used_is_a_database_that_does_not_answer(db: Database) -> None:
+    async with db.read() as reader:
+        await reader._connection.close()
+        with pytest.raises(DatabaseUnavailable):
+            await reader.value("SELECT 1")
+
+
+async def test_a_wrong_argument_is_no_lost_database(db: Database) -> None:
+    async with db.read() as reader:
+        with pytest.raises(asyncpg.DataError):
+            await reader.value("SELECT $1::int", "one")
