@@ -15,6 +15,7 @@ from server.app import App
 from server.listening import bound
 from server.services import require_vault
 from server.settings import Settings, read
+from server.telemetry import require_telemetry
 from store.database import Database
 
 _DSN = "MUNIMENT_SERVED_DSN"
@@ -35,8 +36,12 @@ class Server(uvicorn.Server):
 
 
 def serve(settings: Settings, *, demo: bool) -> None:
-    """Serve until a signal ends it. Raises CannotListen, what `runtime.database` raises, and SettingsError for a vault that is none."""
+    """Serve until a signal ends it.
+
+    Raises CannotListen, what `runtime.database` raises, and SettingsError for a vault that is none and for traces that cannot be sent.
+    """
     logs.configure(settings)
+    require_telemetry(settings)
     # Before a database is started or made: an address that is taken is the commonest fault, and should be told at once.
     with bound(settings) as listener, runtime.database(settings) as dsn:
         token = asyncio.run(_prepare(settings, dsn, with_demo=demo))

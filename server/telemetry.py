@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import AsyncIterator, Mapping
 from importlib.metadata import version
 from time import time_ns
@@ -101,6 +102,7 @@ async def open_telemetry(settings: Settings) -> AsyncIterator[Telemetry | None]:
     if not settings.telemetry:
         yield None
         return
+    require_telemetry(settings)
     telemetry = Telemetry(_provider())
     try:
         yield telemetry
@@ -108,14 +110,22 @@ async def open_telemetry(settings: Settings) -> AsyncIterator[Telemetry | None]:
         await telemetry.close()
 
 
-def _provider() -> "TracerProvider":
+def require_telemetry(settings: Settings) -> None:
+    """Raise SettingsError, before anything starts, where traces are asked for and the extra is not installed."""
+    if not settings.telemetry:
+        return
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
     except ImportError as error:
         raise SettingsError(_MISSING) from error
+
+
+def _provider() -> "TracerProvider":
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     own = Resource.create({"service.name": "muniment", "service.version": version("muniment")})
     provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from server.app import App
+from server.serve import serve
 from server.settings import Settings, SettingsError
 from server.telemetry import Traced, open_telemetry
 from store.database import Database
@@ -181,6 +182,10 @@ async def test_a_missing_extra_is_said(settings: Settings, monkeypatch: pytest.M
     with pytest.raises(SettingsError) as refusal:
         async with open_telemetry(settings):
             pass
+    with pytest.raises(SettingsError) as at_the_start:
+        serve(settings, demo=False)
+    assert str(at_the_start.value) == str(refusal.value)
+    assert not (settings.home / "postgres").exists()
     assert str(refusal.value) == (
         "the settings are not right\n- MUNIMENT_TELEMETRY: the extra telemetry is not installed; "
         "`pip install 'muniment[telemetry]'` brings it, or leave the setting out"
