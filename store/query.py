@@ -9,11 +9,14 @@ import unicodedata
 from dataclasses import dataclass
 
 from models.errors import Unprocessable
-from models.limits import QUERY_CHARACTERS
+from models.limits import QUERY_CHARACTERS, QUERY_WORD_PARTS, QUERY_WORDS
 from models.text import check
 
 # What PostgreSQL reads as one NOT upon another; it has room for 32, which a line of dashes passes.
 _DASHES = re.compile(r'(?<![^\s!&|()"])-(?:[\s!&|()]*-)+')
+# Runs that the index holds cut, since PostgreSQL's parser reads them again from each of their characters (see muniment_tsvector).
+_LONG_RUN = re.compile(r"([^\W_]|[_./~+-]){255}")
+_PART = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +33,28 @@ class Query:
 
 
 def parse(query: str) -> Query:
-    """The query in NFC without outer white space. Raises Unprocessable if it is empty, too long or no storable text."""
+    """The query in NFC without outer white space. Raises Unprocessable if it is empty, has too many words or is no storable text."""
     check(query=query)
     if len(query) > QUERY_CHARACTERS:
         raise Unprocessable(f"the query has {len(query):,} characters; at most {QUERY_CHARACTERS:,} are allowed")
     text = unicodedata.normalize("NFC", query).strip()
     if not text:
         raise Unprocessable("the query is empty; give one or more words to look for")
-    return Query(_DASHES.sub("-", text), text if _is_one_token(text) else None)
+    _require_few_words(text)
+    words = _LONG_RUN.sub(r"\g<0> ", text.replace("<!--", " "))
+    return Query(_DASHES.sub("-", words), text if _is_one_token(text) else None)
+
+
+def _require_few_words(text: str) -> None:
+    # Ranking a record takes time that grows with the square of the query's words, and there may be 10,000 that match.
+    words = [word for word in text.split() if word.lower() != "or"]
+    parts = _PART.findall(text)
+    if len(words) > QUERY_WORDS:
+        raise Unprocessable(f"the query has {len(words):,} words; at most {QUERY_WORDS} are allowed")
+    if len(parts) > QUERY_WORD_PARTS:
+        raise Unprocessable(
+            f"the words of the query have {len(parts):,} parts of letters and digits; at most {QUERY_WORD_PARTS} are allowed"
+        )
 
 
 def contains(text: str) -> str:

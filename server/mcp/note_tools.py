@@ -3,7 +3,7 @@
 from models.caller import Caller
 from models.errors import Unprocessable
 from models.kinds import NoteLevel
-from models.limits import ARTIFACTS_PER_OWNER, DEFAULT_PAGE, KB, KEY_BYTES, NOTE_BYTES, QUERY_CHARACTERS
+from models.limits import ARTIFACTS_PER_OWNER, DEFAULT_PAGE, KB, KEY_BYTES, NOTE_BYTES, QUERY_CHARACTERS, QUERY_WORDS
 from server.mcp import answers
 from server.mcp.answers import Answer
 from server.mcp.arguments import LEVEL, LIMIT, TEXT
@@ -46,7 +46,7 @@ NOTE_TOOLS = (
         "nothing is found, try another word or fewer words, not a larger limit. Returns { notes }. Records, memory and scripts are not "
         "notes: find records with record_search.",
         {
-            "query": TEXT.described(f"The words to look for, at most {QUERY_CHARACTERS:,} characters."),
+            "query": TEXT.described(f"The words to look for, at most {QUERY_CHARACTERS:,} characters and {QUERY_WORDS} words."),
             "level": LEVEL.optional().described("Only notes of this level; all levels if left out."),
             "limit": LIMIT,
         },

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from models.caller import Caller
-from models.limits import DEFAULT_PAGE, INDEXED_BYTES_PER_RECORD, KB, QUERY_CHARACTERS, RECORDS_PER_COLLECTION
+from models.limits import DEFAULT_PAGE, INDEXED_BYTES_PER_RECORD, KB, QUERY_CHARACTERS, QUERY_WORDS, RECORDS_PER_COLLECTION
 from models.values import HEADING
 from server.mcp import answers
 from server.mcp.answers import Answer
@@ -84,7 +84,7 @@ RECORD_TOOLS = (
         f"Returns {{ records }}. {_SHAPE}",
         {
             "collection": _COLLECTION.optional().described("The collection to search; all that you may read if left out."),
-            "query": TEXT.described(f"The words to look for, at most {QUERY_CHARACTERS:,} characters."),
+            "query": TEXT.described(f"The words to look for, at most {QUERY_CHARACTERS:,} characters and {QUERY_WORDS} words."),
             "where": WHERE.described(f"Needs collection. {WHERE.schema['description']}"),
             "limit": LIMIT,
         },
