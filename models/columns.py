@@ -49,6 +49,7 @@ def dump(columns: Sequence[ColumnDef]) -> str:
     return json.dumps([column.stored() for column in columns], ensure_ascii=False)
 
 
+# The text itself is the key, so nothing has to be told when a table changes.
 @lru_cache(maxsize=1024)
 def load(text: str) -> tuple[ColumnDef, ...]:
     """The columns of a collection row's JSON text; kept, since every record write needs them."""
@@ -81,6 +82,7 @@ def faults(definitions: Any) -> list[Problem]:
     """What is wrong with the columns of a request. Raises LimitExceeded over 64 columns."""
     if not isinstance(definitions, Sequence) or isinstance(definitions, str):
         return [Problem(None, "columns must be a list of column definitions")]
+    # Before the definitions are looked into: a list of a million must not be answered by a million problems.
     if len(definitions) > COLUMNS_PER_COLLECTION:
         raise LimitExceeded(f"a collection has at most {COLUMNS_PER_COLLECTION} columns; got {len(definitions)}")
     if not definitions:
@@ -107,6 +109,7 @@ def _faults(index: int, item: Any) -> Iterator[Problem]:
         yield Problem(None, f"column {index + 1} must be an object; got {shown(item)}")
         return
     name = item.get("name")
+    # A definition without a usable name is told apart by its place.
     label = printable(name)[:80] if isinstance(name, str) and name else f"column {index + 1}"
     reasons = [*_name_faults(name), *_type_faults(item), *_description_faults(item.get("description"))]
     reasons += _flag_faults(item) + _unique_faults(item) + _values_faults(item)
@@ -186,10 +189,12 @@ def _single_value_faults(values: Sequence[Any]) -> list[str]:
 
 
 def _faults_together(items: Sequence[Mapping[str, Any]]) -> Iterator[Problem]:
+    # Names that are no names have their own problem already, however often they come.
     names = [name for item in items if isinstance(name := item.get("name"), str) and _NAME.fullmatch(name)]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
             yield Problem(name, "name is used by more than one column")
+    # Which of them was meant is for the sender to say, so all are named.
     unique = [shown(item.get("name", UNSET)) for item in items if item.get("unique") is True]
     if len(unique) > 1:
         yield Problem(None, f"at most one column can be unique; got {', '.join(unique)}")

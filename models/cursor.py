@@ -25,6 +25,7 @@ class Cursor:
         if not _FORM.fullmatch(text):
             raise Unprocessable(f"{printable(text)[:80]!r} is not a cursor; take one from a change's `cursor`")
         xid, change_id = int(text[:16], 16), int(text[16:], 16)
+        # PostgreSQL would refuse it as no bigint, and not as a cursor.
         if max(xid, change_id) >= 2**63:
             raise Unprocessable(f"{text!r} is not a cursor; take one from a change's `cursor`")
         return cls(xid, change_id)

@@ -101,6 +101,7 @@ class _Inliner:
 
     def shown(self, target: str, reader: str | None, around: tuple[str, ...]) -> str:
         """What takes an embed's place; `around` are the notes that it stands in, the outermost first."""
+        # Before the depth is looked at, since a cycle is the clearer reason.
         if target in around:
             return _mark("not inlined", target, "it embeds itself")
         if len(around) > 1:
@@ -140,6 +141,7 @@ class _Inliner:
         if len(data) <= self._left:
             self._left -= len(data)
             return text, True
+        # A cut within a character leaves out its beginning.
         part = data[: self._left].decode(errors="ignore")
         self._left = 0
         return part, False

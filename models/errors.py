@@ -87,6 +87,7 @@ class VersionConflict(Conflict):
     code = "VERSION_CONFLICT"
 
     def __init__(self, path: str, *, expected: int, current: int) -> None:
+        # Both numbers, so that the caller need not read the file to learn how far it is behind.
         state = f"is at version {current}" if current else "does not exist (version 0)"
         super().__init__(f"{path} {state}, not at version {expected}; read it again and repeat the change", currentVersion=current)
 

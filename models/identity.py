@@ -21,6 +21,7 @@ def identity_of(column: ColumnDef, value: Any) -> str | None:
     """A value of a unique column made comparable, or None."""
     if column.type is ColumnType.NUMBER:
         return decimal_text(value) if is_number(value) else None
+    # Lower case only, no case folding: what folds alike ("ß" and "ss") need not be the same to its owners.
     return unicodedata.normalize("NFC", value).strip().lower() or None if isinstance(value, str) else None
 
 
@@ -37,6 +38,7 @@ def search_blob(columns: Sequence[ColumnDef], body: Mapping[str, Any]) -> str:
 
 def indexed_fault(blob: str) -> str | None:
     """Why this is more value text than a record may have, or None."""
+    # No character takes more than four bytes, so that most records need not be encoded to be measured.
     if len(blob) * 4 > INDEXED_BYTES_PER_RECORD and (size := len(blob.encode())) > INDEXED_BYTES_PER_RECORD:
         cap = f"{INDEXED_BYTES_PER_RECORD // KB} KB ({INDEXED_BYTES_PER_RECORD:,} bytes of UTF-8)"
         return f"the values of the record are {size:,} bytes of text; the limit is {cap}"
@@ -45,6 +47,7 @@ def indexed_fault(blob: str) -> str | None:
 
 def _texts(value: Any) -> Iterator[str]:
     match value:
+        # Before numbers, of which Python counts booleans.
         case bool():
             yield "true" if value else "false"
         case str():

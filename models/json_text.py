@@ -11,6 +11,7 @@ _SHOWN_CHARACTERS = 80
 
 def shown(value: Any) -> str:
     """A JSON value as a message shows it: short, and printable."""
+    # What is shown was refused, so it may be anything: NaN, nested without end, or no JSON value at all.
     try:
         text = printable(json.dumps(value, ensure_ascii=False, default=lambda other: type(other).__name__))
     except (ValueError, TypeError, RecursionError):
@@ -29,4 +30,5 @@ def canonical(value: Any) -> str:
         return "{" + ",".join(f"{json.dumps(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(canonical(item) for item in value) + "]"
+    # Numbers by value: a client may send 1.0 the second time where it sent 1 before.
     return decimal_text(value) if is_number(value) else json.dumps(value)

@@ -25,6 +25,7 @@ def decimal_text(value: float) -> str:
     """The finite number as a plain decimal, without exponent, trailing zeros or a negative zero."""
     if isinstance(value, int):
         return str(value)
+    # The shortest decimal that reads back as this double is the one that the sender wrote.
     text = format(Decimal(repr(value)), "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")

@@ -82,6 +82,7 @@ def record_path(org_id: str, collection: str, record_id: int | str) -> str:
     return f"org/{org_id}/collections/{collection}/{record_id}"
 
 
+# In this order: a path under collections/ is never a note, and the reserved files of an agent come before its notes.
 _SEGMENT = "[^/]+"
 _PATTERNS: tuple[tuple[Family, NoteLevel, re.Pattern[str]], ...] = tuple(
     (family, level, re.compile(rf"org/(?P<org>{_SEGMENT})/{tail}", re.DOTALL))
@@ -106,6 +107,7 @@ def parse(text: str, org_id: str) -> Path:
     for family, level, pattern in _PATTERNS:
         if found := pattern.fullmatch(text):
             parts = found.groupdict()
+            # As if nothing were there: which ids other organisations have is not told.
             if parts["org"] != org_id:
                 raise NotFound(f"unknown path {text[:500]}")
             owner = parts.get("owner") or org_id

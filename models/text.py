@@ -31,6 +31,7 @@ def faults_in(value: Any, where: str | None = None) -> Iterator[Problem]:
         case str():
             if reason := fault(value):
                 yield Problem(where, reason)
+        # Names too: jsonb holds them as it holds texts.
         case dict():
             for key, item in value.items():
                 name = printable(key) if where is None else where

@@ -80,6 +80,7 @@ def stored(column: ColumnDef, value: Any) -> Any:
 
 def faults(column: ColumnDef, value: Any) -> Iterator[str]:
     """Why the column does not accept the value; nothing where it does."""
+    # A null in an add is an absent value and in a patch clears one; only a required column cannot do without.
     if value is None:
         if column.required:
             yield "required; got null"
@@ -100,6 +101,7 @@ def _boolean_faults(_column: ColumnDef, value: Any) -> Iterator[str]:
 
 
 def _text_faults(column: ColumnDef, value: Any) -> Iterator[str]:
+    # A listed value was found storable when the column was defined.
     if column.values is not None:
         if not isinstance(value, str) or value not in column.values:
             yield f"expected one of {', '.join(column.values)}; got {shown(value)}"
@@ -123,6 +125,7 @@ def _array_faults(column: ColumnDef, value: Any) -> Iterator[str]:
     if not isinstance(value, list | tuple):
         yield f"expected array (a list of distinct texts); got {shown(value)}"
         return
+    # One problem, however long the list is.
     if len(value) > ARRAY_ITEMS:
         yield f"expected at most {ARRAY_ITEMS} items; got {len(value)}"
         return

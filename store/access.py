@@ -119,4 +119,5 @@ async def locked_if_live(writer: Writer, caller: Caller, collection_id: str) -> 
 
 
 def _visible(row: Row | None) -> Row | None:
+    # Refused and missing look alike from here on, so that no caller can tell them apart.
     return None if row is None or row.access == AccessMode.NONE else row

@@ -101,6 +101,7 @@ async def update(
         before = await writer.row(_LOCK, caller.org_id, agent_id)
         if before is None:
             raise unknown(agent_id)
+        # Its rows on tables of the organisation stay: a member that was held back must not come free by moving.
         if guild_id is not UNSET and before.guild_id not in (None, target):
             await grants.drop_subject(writer, caller, SubjectType.AGENT, agent_id, guild_id=before.guild_id)
         moved = (guild_id is not UNSET, target)
@@ -128,6 +129,7 @@ async def delete(db: Database, caller: Caller, agent_id: str) -> bool:
     async with db.write() as writer:
         if not await writer.execute(_DELETE, caller.org_id, agent_id, at):
             raise unknown(agent_id)
+        # A token that outlived its agent would keep its open sockets alive.
         for statement in _WITH_IT:
             await writer.execute(statement, caller.org_id, agent_id, at)
         await grants.drop_subject(writer, caller, SubjectType.AGENT, agent_id)

@@ -72,6 +72,7 @@ async def in_call(
     """
     signed = caller.run_id
     run = signed or run_id
+    # A tool call means something within a run alone.
     if not run:
         return caller
     problems = [*_tool_faults("X-Tool-Call-Id", tool_call_id), *_tool_faults("X-Tool-Name", tool_name)]
@@ -124,6 +125,7 @@ async def _of_claims(db: Database, claims: Mapping[str, Any]) -> Caller:
     caller = _caller(row, expires_at=datetime.fromtimestamp(claims["exp"], UTC)) if row else None
     if caller is None:
         raise Unauthenticated("this JWT names nobody: no such agent, or no operator, of this organisation")
+    # Checked here and not only by the signer: a signed run may have ended since.
     if run is not None:
         if reason := await _run_fault(db, caller, str(run)):
             raise Unprocessable(f"the JWT's claim run: {reason}", problems=[Problem("run", reason)])

@@ -65,6 +65,7 @@ async def create_in(
 ) -> Row:
     """The same within a transaction; the table is locked."""
     caller.require_operator("creating a collection")
+    # All that is wrong with the arguments is told at once, before anything is looked up.
     _require([*_name_faults(name), *_purpose_faults(purpose), *dialect.faults(columns), *_early_renames(columns)])
     facts = _Facts(name, purpose, dialect.parse(columns), guild_id)
     await _lock_guild(writer, caller, guild_id)
@@ -96,6 +97,7 @@ async def update(
     problems += [] if columns is UNSET else dialect.faults(columns)
     _require(problems)
     async with db.write() as writer:
+        # The guild before the table, as whoever deletes a guild takes them.
         if guild_id is not UNSET:
             await _lock_guild(writer, caller, guild_id)
         old = await access.locked_id(writer, caller, collection_id)
@@ -229,6 +231,7 @@ def _change(operation: FileOperation, file_id: str, path: str, version: int, at:
 async def _move(writer: Writer, caller: Caller, old: Row, guild_id: str | None) -> None:
     if guild_id == old.guild_id:
         return
+    # Rows that were made for the whole organisation would let other guilds into a guild's own table.
     if guild_id is not None:
         await writer.execute(_DROP_GRANTS, caller.org_id, old.id)
     else:
@@ -241,6 +244,7 @@ async def _lock_guild(writer: Writer, caller: Caller, guild_id: str | None) -> N
     if guild_id is None:
         return
     check(guild_id=guild_id)
+    # Held until the commit, so that no table is given to a guild that is being deleted.
     live = "SELECT id FROM guilds WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE"
     if await writer.value(live, caller.org_id, guild_id) is None:
         raise NotFound(f"unknown guild {printable(guild_id)[:200]}")

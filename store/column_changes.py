@@ -32,6 +32,7 @@ def sources(old: Sequence[ColumnDef], new: Sequence[ColumnDef]) -> dict[str, str
     claims: defaultdict[str, list[str]] = defaultdict(list)
     problems = []
     for column in new:
+        # Each new column looks at the old ones only, which lets two columns change their names with each other.
         source = column.rename_from or column.name
         if source in names:
             taken[column.name] = source
@@ -53,8 +54,10 @@ async def apply(writer: Writer, org_id: str, collection_id: str, old: tuple[Colu
     Raises Unprocessable as `sources`, Conflict where records repeat a value of a column that is to be unique.
     """
     taken = sources(old, new)
+    # New descriptions, required flags and listed values leave every record as it is.
     if _shape(old, {column.name: column.name for column in old}) == _shape(new, taken):
         return
+    # The table is locked, so the records that are read here are those that are written below.
     before = await writer.rows(_LIVE, org_id, collection_id)
     after = [(row, _carried(json.loads(row.content_json), taken)) for row in before]
     _require_distinct(new, after)

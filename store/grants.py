@@ -57,6 +57,7 @@ async def set_grant(
         _require_allowed(collection, subject_type, subject, mode)
         row = (caller.org_id, collection_id, subject_type, subject_id)
         await (writer.execute(_DROP, *row) if mode is None else writer.execute(_SET, *row, mode))
+        # Counting a version of the table stops statements that were begun against it as it was before.
         await collections.touch(writer, caller, collection, FileOperation.GRANT)
         statement = _OF_GUILDS if subject_type is SubjectType.GUILD else _OF_AGENTS
         return next(row for row in await _reach(writer, caller, statement, [subject_id]) if row.collection_id == collection_id)
@@ -114,6 +115,7 @@ def _require_allowed(collection: Row, subject_type: SubjectType, subject: Row, m
             raise Unprocessable(f"collection {collection.name} is a guild's own table and takes no guild grant; its guild writes to it")
         if mode is AccessMode.NONE:
             raise Unprocessable("a guild's grant is READ or WRITE; null takes it away, and NONE is for agents")
+    # Taking a row away is refused as well: where none can be, there is none to take.
     elif collection.guild_id is not None and collection.guild_id != subject.guild_id:
         raise Unprocessable(f"collection {collection.name} is a guild's own table; only agents of that guild take a grant on it")
 

@@ -16,6 +16,7 @@ from store.database import Row, Writer
 
 KEPT = timedelta(hours=24)
 
+# The answer is kept as JSON and comes back as the columns of a record, so that no reader can tell it from a fresh one.
 _STORED_RECORD = """r (file_id text, id text, collection text, collection_id text, display_path text, body jsonb, version int,
     created_at timestamptz, created_by_kind text, created_by_id text, created_by_name text,
     updated_at timestamptz, updated_by_kind text, updated_by_id text, updated_by_name text)"""
@@ -56,6 +57,7 @@ async def recall(writer: Writer, caller: Caller, collection_id: str, key: str, b
 
 async def keep(writer: Writer, caller: Caller, key: str, body: Any, answer: Answer) -> None:
     """Keep the answer for a day, in the transaction that wrote the record; what is older in the organisation goes."""
+    # Whoever adds with keys also clears away the old ones, so that no job has to run for the table to stay small.
     record, at = answer.record, now()
     await prune(writer, caller.org_id)
     which = (caller.org_id, record.collection_id, int(record.id))

@@ -75,6 +75,7 @@ async def _put(writer: Writer, caller: Caller, owner: str, content: str, expecte
         return current
     if current is None:
         return await agent_files.create(writer, caller, ArtifactKind.MEMORY, owner, key=MEMORY_KEY, content=content, version=1)
+    # In the same transaction: no version is ever lost between its replacement and its archive.
     await writer.execute(_ARCHIVE, caller.org_id, current.id, path)
     return await agent_files.replace(writer, caller, ArtifactKind.MEMORY, current, content, operation)
 
@@ -94,6 +95,7 @@ async def archived(db: Database, caller: Caller, path: str) -> Row:
 
     Raises NotFound for what is unknown, and for agents; Unprocessable for a path of another family.
     """
+    # Unknown rather than forbidden: the archive is not for agents to know of.
     if caller.is_agent:
         raise _unknown(path)
     parsed = _archive_path(caller, path)

@@ -56,6 +56,7 @@ def _reach(caller: Caller, level: NoteLevel | None) -> tuple[list[str], list[str
     levels = list(NoteLevel) if level is None else [level]
     if not caller.is_agent:
         return [*levels], None
+    # As the owners of notes, so that the bindings are decided before anything is matched.
     owners = [caller.id]
     if caller.read_guild and caller.guild_id is not None:
         owners.append(caller.guild_id)

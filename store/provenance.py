@@ -47,6 +47,7 @@ async def history(
     """
     caller.require_operator("fileChanges")
     _check_page(limit, display_path=display_path, run_id=run_id)
+    # Without a cursor from beyond everything, so that one statement serves both.
     position = (before.xid, before.id) if before else (_END, _END)
     async with db.read() as reader:
         if display_path is None:
@@ -96,6 +97,7 @@ async def changes_of(
     found: dict[str, list[Row]] = {path: [] for path in display_paths}
     if not found:
         return {}
+    # Two tables may have had one name, one after the other, and so their records the same paths.
     tables = [_table(path, org_id) for path in found]
     async with db.read() as reader:
         rows = await reader.rows(sql.CHANGES_OF_PATHS, org_id, limit, before.id if before else _END, list(found), tables)

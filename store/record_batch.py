@@ -18,6 +18,7 @@ from store.record_plan import BatchProblem, Draft, Plan
 
 _COUNT = """UPDATE artifact_collections SET next_id = next_id + $3, record_count = record_count + $3, revision = revision + 1
     WHERE org_id = $1 AND id = $2 RETURNING next_id - $3"""
+# Records of a table that had this name before may have left versions at the same paths.
 _LAST = f"""SELECT p.path, {record_rows.last_version("p.path")} AS version FROM unnest($2::text[]) AS p (path)"""
 _INSERT = """INSERT INTO artifacts (org_id, id, kind, level, owner_id, key, collection_id, number, version, content_json, identity,
         identity_hash, search_blob, created_at, created_by_kind, created_by_id, created_by_name,
@@ -83,9 +84,11 @@ async def carry_out(writer: Writer, caller: Caller, collection: Row, made: Plan)
     writer.touched.add(caller.org_id)
     await _number(writer, caller, collection, made)
     bases = await _bases(writer, caller, collection, made)
+    # Counting the changes also counts each draft up to the version that it is stored with.
     new, changes = set(made.new), _changes(collection, made, bases)
     who = (caller.kind, caller.id, caller.name)
     at = now()
+    # No update touches an identity that an insert takes: both would be one draft of the plan.
     for statement, drafts in ((_INSERT, made.new), (_UPDATE, [draft for draft in made.drafts if draft not in new])):
         if drafts:
             await writer.execute(statement, caller.org_id, collection.id, *_stored(made, drafts, bases), at, *who)
@@ -96,6 +99,7 @@ async def carry_out(writer: Writer, caller: Caller, collection: Row, made: Plan)
 async def written(writer: Writer, caller: Caller, collection: Row, made: Plan) -> list[Row]:
     """The stored record of each body, in the order of the bodies."""
     ids = [draft.file_id for draft in made.drafts]
+    # Read back rather than put together, so that each is what every later reader sees.
     rows = {row.file_id: row for row in await writer.rows(_WRITTEN, caller.org_id, collection.id, ids)}
     return [rows[draft.file_id] for draft, _ in made.steps]
 
@@ -113,6 +117,7 @@ def _require_room(collection: Row, made: Plan) -> None:
 
 
 def _outcome(collection: Row, made: Plan, records: list[Row]) -> BatchResult:
+    # Problems are the answer, not an error: whoever sent 500 bodies wants to know about each of them.
     if made.problems:
         return BatchResult(0, 0, [], made.problems)
     _require_room(collection, made)

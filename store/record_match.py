@@ -84,6 +84,7 @@ def _query(query: str | None, problems: list[Problem]) -> Query | None:
 def _since(since: datetime | None, problems: list[Problem]) -> datetime | None:
     if since is None:
         return None
+    # A time without a zone would mean whatever the server's is.
     if since.tzinfo is None:
         problems.append(Problem(None, "since must have a timezone (Z or an offset)"))
         return None

@@ -69,6 +69,7 @@ async def plan(reader: Reader, org_id: str, collection_id: str, columns: tuple[C
     known = await _held(reader, org_id, collection_id, identities) if unique_column(columns) else {}
     for index, (values, own) in enumerate(zip(checked, identities, strict=True)):
         _step(made, known, index, values, own)
+    # A body that is too large is found after the checks of all; the sort is stable, so each body keeps the order of its own.
     made.problems.sort(key=attrgetter("index"))
     return made
 
@@ -80,6 +81,7 @@ def _checked(made: Plan, index: int, body: Any) -> dict[str, Any]:
 
 
 def _step(made: Plan, known: dict[str, Draft], index: int, values: dict[str, Any], own: str | None) -> None:
+    # A value that came earlier in the batch is as good as a stored one: no two new records may share it.
     draft = known.get(own) if own is not None else None
     patch = draft is not None
     if draft is None:
@@ -94,6 +96,7 @@ def _step(made: Plan, known: dict[str, Draft], index: int, values: dict[str, Any
 
 
 async def _held(reader: Reader, org_id: str, collection_id: str, identities: Sequence[str | None]) -> dict[str, Draft]:
+    # By digest, which the unique index carries.
     digests = [identity.digest(own) for own in dict.fromkeys(identities) if own is not None]
     rows: list[Row] = await reader.rows(_HELD, org_id, collection_id, digests) if digests else []
     return {row.identity: Draft(row.id, json.loads(row.content_json), row.number, row.version) for row in rows}

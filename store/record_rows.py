@@ -124,6 +124,7 @@ class Forms(NamedTuple):
 
 def forms(columns: tuple[ColumnDef, ...], body: dict[str, Any]) -> Forms:
     """The stored forms of a body."""
+    # Made anew at each write, since the unique column may have changed since the last.
     own = identity.identity(columns, body)
     return Forms(to_json(body), own, identity.digest(own), identity.search_blob(columns, body))
 

@@ -61,6 +61,7 @@ async def add(db: Database, caller: Caller, collection: str, body: Any, *, idemp
 
     Raises Unprocessable with every problem, LimitExceeded, Conflict for a reused key; NotFound and Forbidden as access.for_write.
     """
+    # A key is looked up under the lock, so that of two that come at once one answers as the other did.
     if idempotency_key is not None:
         idempotency.check_key(idempotency_key)
         return await _add_locked(db, caller, collection, body, idempotency_key)
@@ -177,9 +178,11 @@ async def _update(writer: Writer, caller: Caller, collection: Row, request: _Upd
         problems.append(Problem("expectedVersion", reason))
     if problems:
         raise rejected(problems)
+    # As exact as it is stored: an integer beyond 2^53 goes through a patch of another column unchanged.
     before = json.loads(current.body)
     after = merged(before, patch)
     found = warnings(columns, after, patch)
+    # A client that lost the answer to its write and repeats it finds it done.
     expected = request.expected_version
     if expected is not None and expected != current.version:
         if canonical(after) != canonical(before):
@@ -201,6 +204,7 @@ async def _present(writer: Writer, caller: Caller, collection: Row, record_id: s
 
 async def _require_free(writer: Writer, caller: Caller, collection: Row, current: Row, stored: Forms) -> None:
     column = unique_column(dialect.load(collection.columns))
+    # A record without the value, or with a blank one, stands in nobody's way.
     if column is None or stored.digest is None:
         return
     holder = await record_rows.holder(writer, caller.org_id, collection.id, stored.digest)

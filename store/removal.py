@@ -7,6 +7,7 @@ from models.paths import MEMORY_KEY
 from store.changes import INSERT_COLUMNS
 from store.database import Writer
 
+# Embedded notes go with their owner all the same: a task shows a mark in their place.
 # $1 organisation, $2 owner, $3 time, $4-$6 actor, $7-$9 run and tool call. The rows keep the version of their deletion.
 _FILES = f"""WITH gone AS (UPDATE artifacts SET deleted_at = $3::timestamptz, version = version + 1
         WHERE org_id = $1 AND owner_id = $2 AND kind <> 'OBJECT' AND deleted_at IS NULL RETURNING id, kind, level, owner_id, key, version),

@@ -68,6 +68,7 @@ async def finish(db: Database, caller: Caller, run_id: str, status: str) -> Row:
         ended = await writer.row(_BY_IDS, caller.org_id, [run_id])
     if ended is None:
         raise NotFound(f"unknown run {printable(run_id)[:200]}")
+    # Ending twice is told apart from an unknown run, since the first end may have been another's.
     raise Conflict(f"run {run_id} has ended already; its status is {ended.status}")
 
 

@@ -97,6 +97,7 @@ async def delete(db: Database, caller: Caller, path: str, *, expected_version: i
     """Delete the script at a display path; the change that says so. Raises as `get`, and VersionConflict."""
     async with db.write() as writer:
         parsed = await _script(writer, caller, path)
+        # The path of an agent that is gone is an unknown path, not an unknown agent: the caller named no agent.
         try:
             await agent_files.lock(writer, caller.org_id, parsed.owner_id)
         except NotFound as refusal:

@@ -74,6 +74,7 @@ async def of_agent(db: Database, caller: Caller, agent_id: str) -> AgentState:
     """
     check(agentId=agent_id)
     agent_files.require_own(caller, [agent_id], "State")
+    # One moment for all of it: a run must not get a task that names a table which its list does not have yet.
     async with db.snapshot() as reader:
         agent = await reader.row(_AGENT, caller.org_id, agent_id)
         if agent is None:

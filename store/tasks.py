@@ -69,6 +69,7 @@ async def save(db: Database, caller: Caller, agent_id: str, content: str, *, exp
 
 
 async def _save(writer: Writer, caller: Caller, current: Row, content: str) -> Row:
+    # A task that was never saved is no state to come back to.
     if current.version:
         await writer.execute(_KEEP, caller.org_id, current.id)
         await writer.execute(_PRUNE, caller.org_id, current.id, current.version - TASK_REVISIONS)

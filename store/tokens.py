@@ -86,6 +86,7 @@ async def revoke(db: Database, id_or_secret: str, *, org_id: str | None = None) 
     async with db.write() as writer:
         revoked: str | None = await writer.value(_REVOKE, id_or_secret, digest(id_or_secret), org_id, now())
     if revoked is None:
+        # A secret is never repeated, not even to whoever sent it.
         shown = "this token" if id_or_secret.startswith(PREFIX) else f"a token with the id {printable(id_or_secret)[:100]}"
         raise NotFound(f"{shown} is unknown, or has been revoked already")
     return revoked

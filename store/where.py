@@ -68,6 +68,7 @@ def _faults(name: str, term: Any, declared: Mapping[str, ColumnDef]) -> Iterator
     elif name == "id":
         if term is not None and _id(term) is None:
             yield f"expected a record's id, like 12; got {shown(term)}"
+    # Only numbers and datetimes have ranges; for other types an object is a value of the wrong type.
     elif isinstance(term, Mapping) and declared[name].type in _RANGED:
         yield from _range_faults(declared[name], term)
     elif term is not None:
@@ -90,6 +91,7 @@ def _id(term: Any) -> int | None:
 
 
 def _reachable(number: int) -> int:
+    # Still an id, but of no record: an empty answer, as for any other that is unknown.
     return number if number <= _LARGEST_ID else -1
 
 

@@ -88,6 +88,7 @@ class Rights:
             return None
         if change.previous_path is None or change.kind != FileKind.NOTE or self._reads_note(change, change.previous_path):
             return change
+        # The note came from where this caller does not read: that it exists now is all that may be told.
         return replace(change, previous_path=None)
 
     def _reads(self, change: FeedChange) -> bool:
@@ -95,8 +96,10 @@ class Rights:
             case FileKind.VAULT:
                 return True
             case FileKind.RECORD | FileKind.COLLECTION:
+                # The grants of a deleted table are kept apart for this one change; its records are told of no more.
                 gone = change.kind == FileKind.COLLECTION and change.operation == FileOperation.DELETE
                 return change.collection_id in self.collections or (gone and change.collection_id in self.departed)
+            # The archive is for operators, also where the memory itself is the agent's own.
             case FileKind.MEMORY if "/history-archive/" in change.display_path:
                 return False
             case _:

@@ -113,6 +113,7 @@ class OrgReader:
     def _hand_out(self, part: table.Part) -> None:
         if part.batch is None:
             return
+        # Retention has pruned between two readings: subscribers go back to the table, which tells them that changes are gone.
         missed = part.horizon is not None and self._place() < part.horizon
         self.position = part.batch.end
         for subscription in list(self.subscriptions):

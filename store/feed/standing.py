@@ -59,6 +59,7 @@ class Standing:
 
     def of(self, caller: Caller) -> Rights | None:
         """What a known caller can read, as last read, or None when it has lost every right."""
+        # A signed token has no row that could be read anew; its end is known from the beginning.
         if caller.expires_at is not None and caller.expires_at <= now():
             return None
         return self._rights.get(_key(caller))
@@ -70,6 +71,7 @@ class Standing:
 
     async def refresh(self) -> None:
         """Read again; a reading that began after this call serves everybody who waits for one."""
+        # Many subscribers ask at the same time; one reading answers them all.
         ticket = self._readings
         async with self._lock:
             if self._readings == ticket:
@@ -77,6 +79,7 @@ class Standing:
                 await self._read_all()
 
     async def _read_all(self) -> None:
+        # The age counts from before the reading: what was revoked while it ran may not be in it.
         began = asyncio.get_running_loop().time()
         members = list(self._members)
         async with self._db.read() as reader:

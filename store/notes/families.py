@@ -59,6 +59,7 @@ async def _only_note(reader: Reader, caller: Caller, path: str, messages: dict[F
 
 async def _refusal(reader: Reader, caller: Caller, path: Path, messages: dict[Family, str]) -> MunimentError:
     """Unprocessable naming the right tool, or NotFound where the caller must not know that the path exists."""
+    # A path under a table that the caller does not read is unknown, whatever the right tool would be.
     if path.family in (Family.COLLECTION, Family.RECORD):
         await access.for_read(reader, caller, path.collection)
     elif not reads(caller, path.level, path.owner_id) or (caller.is_agent and path.family is Family.ARCHIVE):

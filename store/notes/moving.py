@@ -50,6 +50,7 @@ async def _move(writer: Writer, caller: Caller, source: Path, target: Path) -> R
     await refuse_if_embedded(writer, caller.org_id, source.text)
     if await writer.row(ONE, caller.org_id, target.owner_id, target.key):
         raise Conflict(f"there is a note at {target.text} already; delete it first or choose another key")
+    # Within one owner the number of notes does not change.
     if target.owner_id != source.owner_id:
         await capacity.claim(writer, caller.org_id, target.owner_id)
     last = await writer.value(_LAST, caller.org_id, target.text, target.owner_id, target.key)
@@ -58,6 +59,7 @@ async def _move(writer: Writer, caller: Caller, source: Path, target: Path) -> R
 
 async def _carry(writer: Writer, caller: Caller, old: Row, target: Path, version: int) -> Row:
     at, file_id = now(), new_id()
+    # The old row stays, deleted, and a new one arrives: each path keeps a row of its own with its last version.
     await writer.execute(_LEAVE, caller.org_id, old.id, at, version)
     where = (target.level, target.owner_id, target.key, search_blob(target.key, old.content))
     who = (caller.kind, caller.id, caller.name)

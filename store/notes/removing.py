@@ -40,6 +40,7 @@ async def _delete(writer: Writer, caller: Caller, path: Path, expected_version: 
     if expected_version is not None and expected_version != (current := deleted.version - 1):
         # What was just deleted comes back with the transaction.
         raise VersionConflict(path.text, expected=expected_version, current=current)
+    # After the deletion and before the commit, so that a refusal rolls it back and the note's own text is not in the way.
     await refuse_if_embedded(writer, caller.org_id, path.text)
     change = Change(
         kind=FileKind.NOTE,

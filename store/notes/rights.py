@@ -49,6 +49,7 @@ def require_write(caller: Caller, level: NoteLevel, owner_id: str) -> None:
 
 def require_write_at(caller: Caller, path: Path) -> None:
     """Refuse to change the note at a path. Raises NotFound where the caller may not read it, Forbidden where it may only read."""
+    # First whether it may be read: a refusal to write would tell that the note is there.
     if not reads(caller, path.level, path.owner_id):
         raise unknown(path.text)
     require_write(caller, path.level, path.owner_id)

@@ -87,6 +87,7 @@ async def write(
         if row := await note.put(writer, capacity.FAST_LIMIT):
             return row
         writer.touched.clear()
+    # Why the first statement did nothing is found out under locks, where it cannot change again.
     async with db.write() as writer:
         return await _settle(writer, note)
 

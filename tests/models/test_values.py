@@ -230,3 +230,9 @@ def test_what_is_shown_is_short() -> None:
 )
 def test_json_values_compare_as_values(one: Any, other: Any, same: bool) -> None:
     assert (canonical(one) == canonical(other)) is same
+
+
+@pytest.mark.parametrize("time", ["24:00:00", "24:00:00.000000", "23:59:60", "23:60:00"])
+def test_a_time_that_no_day_has_is_refused(time: str) -> None:
+    with pytest.raises(ValueError, match=CALENDAR):
+        datetimes.normalised(f"2026-12-31T{time}Z")
