@@ -108,6 +108,8 @@ _CAPS = {
     "STATE_COLLECTIONS": "tables that State lists",
     "TASK_REVISIONS": "previous saves of a task that are kept",
     "QUERY_CHARACTERS": "characters of a search's query",
+    "QUERY_WORDS": "words of a search's query, `OR` not counted",
+    "QUERY_WORD_PARTS": "parts of letters and digits in those words",
     "TOOL_FIELD_CHARACTERS": "characters of a tool call's id, and of a tool's name",
     "NAME_CHARACTERS": "characters of names of guilds, agents, routines and runs' kinds, and of an idempotency key",
     "PATHS_PER_REQUEST": "paths that a request or a subscription names",
