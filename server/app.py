@@ -71,16 +71,28 @@ def _shared(doors: ASGIApp, settings: Settings) -> ASGIApp:
 
 
 class Doors:
-    """All doors. What is posted to /graphql, which is most of what comes, is spared the router and its layers."""
+    """All doors. What is posted to /graphql, which is most of what comes, is spared the router and its layers.
+
+    So is what is below /api: that door has a table of its own, which takes paths that the router cannot, with a line break in a name.
+    """
 
     def __init__(self, services: Services) -> None:
         self._graphql = _graphql(services)
+        self._rest = RestDoor(services)
         self._all = Starlette(routes=routes(services, self._graphql))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to its door."""
-        posted = scope["type"] == "http" and scope["path"] == "/graphql" and scope["method"] == "POST"
-        await (self._graphql if posted else self._all)(scope, receive, send)
+        await self._door(scope)(scope, receive, send)
+
+    def _door(self, scope: Scope) -> ASGIApp:
+        if scope["type"] == "http":
+            path: str = scope["path"]
+            if path == "/graphql" and scope["method"] == "POST":
+                return self._graphql
+            if path.startswith("/api/"):
+                return self._rest
+        return self._all
 
 
 def _graphql(services: Services) -> GraphQLDoor:
@@ -104,7 +116,6 @@ def routes(services: Services, door: GraphQLDoor) -> list[BaseRoute]:
         Route("/graphql", door, methods=["GET", "POST"]),
         WebSocketRoute("/graphql", door),
         Route("/mcp", McpDoor(services)),
-        Route("/api/{path:path}", RestDoor(services)),
         Route("/sign-in", sessions.sign_in),
         Route("/sign-out", sessions.sign_out, methods=["POST"]),
         Route("/healthz", health.live),

@@ -7,6 +7,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from models.errors import MunimentError, Unprocessable
+from models.json_text import shown
 
 
 class BodyTooLarge(MunimentError):
@@ -43,10 +44,13 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def json_value(text: str | bytes, what: str) -> Any:
-    """The value of a JSON text, integers of any size exact. Raises Unprocessable, which calls the text `what`."""
+def json_value(text: str | bytes, what: str, *, unique: bool = False) -> Any:
+    """The value of a JSON text, integers of any size exact. Raises Unprocessable, which calls the text `what`.
+
+    With `unique` also for an object that has a name twice, of whose values all but the last would be lost without a word.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
     except UnicodeDecodeError:
         reason = "it is not UTF-8"
     except RecursionError:
@@ -54,6 +58,14 @@ def json_value(text: str | bytes, what: str) -> Any:
     except ValueError as error:
         reason = str(error)
     raise Unprocessable(f"{what} is not JSON: {reason}")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{shown(next(name for name in names if names.count(name) > 1))} stands twice in an object")
+    return found
 
 
 def require_json(scope: Scope) -> None:

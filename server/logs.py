@@ -54,7 +54,13 @@ def configure(settings: Settings) -> None:
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=settings.log_level.upper(), force=True)
     # Their lines repeat ours, or speak of every message of a protocol.
-    for noisy in ("uvicorn.access", "watchfiles.main", "mcp.server.lowlevel.server", "alembic.runtime.migration"):
+    for noisy in (
+        "uvicorn.access",
+        "watchfiles.main",
+        "mcp.server.lowlevel.server",
+        "alembic.runtime.migration",
+        "alembic.runtime.plugins",
+    ):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from server.rest import models, shapes
 from server.rest.arguments import Body, Query
-from server.rest.fields import Integer, Paths, Position, Text
+from server.rest.fields import Limit, Paths, Position, Text
 from server.rest.route import Answer, Call, Route
 from store import agents, guilds, provenance, runs
 from store.database import Row
@@ -15,7 +15,7 @@ class HistoryQuery(Query):
 
     display_path: Text | None = Field(default=None, description="Only those of the file at this path.")
     run_id: Text | None = Field(default=None, description="Only those made in this run.")
-    limit: Integer = Field(default=50, description="1 to 100.")
+    limit: Limit = Field(default=50, description="1 to 100.")
     before: Position | None = Field(default=None, description="The cursor of a change: only those before it.")
 
 

@@ -8,7 +8,7 @@ from models.errors import Unprocessable
 from models.kinds import SubjectType
 from server.rest import models, shapes
 from server.rest.arguments import Body
-from server.rest.fields import Mode
+from server.rest.fields import GuildMode, Mode
 from server.rest.route import Answer, Call, Guard, NoQuery, Route, Tag
 from store import access, agents, collections, grants, guilds
 from store.database import Row
@@ -20,7 +20,7 @@ _COLUMN_SCHEMA: dict[str, Any] = {
     "properties": {
         "name": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"},
         "type": {"type": "string", "enum": ["text", "number", "boolean", "datetime", "array"]},
-        "description": {"type": "string", "maxLength": 200},
+        "description": {"type": "string", "minLength": 1, "maxLength": 200},
         "required": {"type": "boolean", "default": False},
         "unique": {"type": "boolean", "default": False, "description": "Text or number; one column at most."},
         "values": {"type": ["array", "null"], "items": {"type": "string"}, "description": "The only values that it accepts."},
@@ -29,8 +29,8 @@ _COLUMN_SCHEMA: dict[str, Any] = {
 }
 # The store checks these with everything else about them, and tells every problem.
 Name = Annotated[Any, WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,62}$"})]
-Purpose = Annotated[Any, WithJsonSchema({"type": "string", "maxLength": 400})]
-Columns = Annotated[list[Any], WithJsonSchema({"type": "array", "items": _COLUMN_SCHEMA, "maxItems": 64})]
+Purpose = Annotated[Any, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 400})]
+Columns = Annotated[list[Any], WithJsonSchema({"type": "array", "items": _COLUMN_SCHEMA, "minItems": 1, "maxItems": 64})]
 
 
 class CollectionCreate(Body):
@@ -51,11 +51,18 @@ class CollectionPatch(Body):
     guild_id: str | None = Field(default=None, description="Moves the table to a guild, or with null to the organisation.")
 
 
-class AccessPut(Body):
-    """A mode on a collection."""
+class GuildAccessPut(Body):
+    """A guild's mode on a collection."""
 
     collection_id: str
-    mode: Mode | None = Field(description="Null takes the grant away; none is for agents only.")
+    mode: GuildMode | None = Field(description="Null takes the grant away.")
+
+
+class AgentAccessPut(Body):
+    """An agent's own mode on a collection."""
+
+    collection_id: str
+    mode: Mode | None = Field(description="Null takes the grant away, so that its guild's holds; none keeps the agent out.")
 
 
 async def found(call: Call, collection_id: str) -> Row:
@@ -117,19 +124,19 @@ async def agent_access(call: Call, _args: NoQuery) -> Answer:
     return Answer({"agent_id": agent, "collections": [_of_agent(row, table) for row, table in await _with_tables(call, rows)]})
 
 
-async def set_guild_access(call: Call, args: AccessPut) -> Answer:
+async def set_guild_access(call: Call, args: GuildAccessPut) -> Answer:
     """Give a guild its mode on a table of the organisation, or take it away."""
     row, table = await _set(call, args, SubjectType.GUILD)
     return Answer(_of_guild(row, table))
 
 
-async def set_agent_access(call: Call, args: AccessPut) -> Answer:
+async def set_agent_access(call: Call, args: AgentAccessPut) -> Answer:
     """Give an agent its own mode on a table, which wins over its guild's, or take it away."""
     row, table = await _set(call, args, SubjectType.AGENT)
     return Answer(_of_agent(row, table))
 
 
-async def _set(call: Call, args: AccessPut, kind: SubjectType) -> tuple[Row, Row]:
+async def _set(call: Call, args: GuildAccessPut | AgentAccessPut, kind: SubjectType) -> tuple[Row, Row]:
     row = await grants.set_grant(
         call.db, call.caller, collection_id=args.collection_id, subject_type=kind, subject_id=call.path["id"], mode=args.mode
     )
@@ -169,7 +176,7 @@ ROUTES = (
     Route("PATCH", _ONE, update, _GROUP, body=CollectionPatch, answer=models.Collection, tag=Tag.CONTENT, guard=Guard.MATCH),
     Route("DELETE", _ONE, delete, _GROUP, status=204, guard=Guard.MATCH),
     Route("GET", _GUILD, guild_access, "access", answer=models.GuildAccess),
-    Route("PUT", _GUILD, set_guild_access, "access", body=AccessPut, answer=models.SubjectGrant),
+    Route("PUT", _GUILD, set_guild_access, "access", body=GuildAccessPut, answer=models.SubjectGrant),
     Route("GET", _AGENT, agent_access, "access", answer=models.AgentAccess),
-    Route("PUT", _AGENT, set_agent_access, "access", body=AccessPut, answer=models.AgentGrant),
+    Route("PUT", _AGENT, set_agent_access, "access", body=AgentAccessPut, answer=models.AgentGrant),
 )

@@ -9,7 +9,10 @@ from models.errors import Problem
 from models.text import printable
 from server.rest.route import Guard, Tag
 
-_VERSION = re.compile(r'(?:W/)?"([0-9]{1,9})(?:-[0-9a-f]+)?"|([0-9]{1,9})', re.ASCII)
+VERSION = r'^((?:W/)?"([0-9]{1,9})(?:-[0-9a-f]+)?"|([0-9]{1,9}))$'
+"""What If-Match holds, as the document says it too."""
+
+_VERSION = re.compile(VERSION, re.ASCII)
 _ANY = "*"
 
 
@@ -38,7 +41,7 @@ def expected_version(guard: Guard, headers: Headers, problems: list[Problem]) ->
         reason = _unusable(guard) if guard is Guard.NONE else f'expected one version, like "3"; got {printable(match)[:80]}'
         problems.append(Problem("If-Match", reason))
         return None
-    return int(found[1] or found[2])
+    return int(found[2] or found[3])
 
 
 def _unusable(guard: Guard) -> str:

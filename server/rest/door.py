@@ -43,8 +43,7 @@ class RestDoor:
         except Exception as error:  # noqa: BLE001  # every refusal gets the shape of the door
             response = self._refused(error, scope)
         if scope["method"] == "HEAD":
-            # The lengths and tags of what GET would answer, without it.
-            response = Response(status_code=response.status_code, headers=dict(response.headers))
+            response = _head(response)
         try:
             await response(scope, receive, send)
         except (MunimentError, DatabaseUnavailable) as error:
@@ -81,7 +80,7 @@ class RestDoor:
         if route.body is not None:
             require_json(scope)
             text = await read_body(scope, receive, self._services.settings.max_body_bytes)
-            args = arguments.from_body(route.body, json_value(text, "the body"), problems)
+            args = arguments.from_body(route.body, json_value(text, "the body", unique=True), problems)
         arguments.refuse(problems)
         call = Call(services=self._services, caller=caller, path=parts, headers=headers, expected=expected, scope=scope, receive=receive)
         return call, args
@@ -91,6 +90,14 @@ class RestDoor:
         known = refusal(error, logs.internal_error, scope.get("muniment.facts", {}).get("operation"))
         note(scope, code=known.code)
         return Response(_refusal_json(known), known.status, headers=_refusal_headers(known), media_type=_JSON)
+
+
+def _head(response: Response) -> Response:
+    """The lengths and tags of what GET would answer, without it."""
+    head = Response(status_code=response.status_code)
+    # Those alone: the length of the empty body would contradict a file's, which is not known before it is written.
+    head.raw_headers = response.raw_headers
+    return head
 
 
 def _response(route: Route, answer: Answer, headers: Headers) -> Response:

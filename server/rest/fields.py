@@ -11,6 +11,7 @@ from models.cursor import Cursor
 from models.datetimes import normalised
 from models.json_text import shown
 from models.kinds import AccessMode, NoteLevel
+from models.limits import MAX_PAGE, QUERY_CHARACTERS
 from models.text import fault
 from server.body import json_value
 from server.rest.arguments import telling
@@ -43,7 +44,7 @@ def _text(value: Any) -> str:
 
 
 def _json(value: Any) -> Any:
-    return telling(lambda text: json_value(_text(text), "the text"), value)
+    return telling(lambda text: json_value(_text(text), "the text", unique=True), value)
 
 
 def _order(value: Any) -> Any:
@@ -77,14 +78,20 @@ def _enum(kinds: type[StrEnum]) -> WithJsonSchema:
 
 _JSON_TEXT = WithJsonSchema({"type": "string", "contentMediaType": "application/json"})
 
-Integer = Annotated[int, PlainValidator(_integer), WithJsonSchema({"type": "integer"})]
+# Their bounds are the operations' own, which tell them in one answer with whatever else is wrong; the document says them here.
+Limit = Annotated[int, PlainValidator(_integer), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_PAGE})]
+Offset = Annotated[int, PlainValidator(_integer), WithJsonSchema({"type": "integer", "minimum": 0})]
+Words = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": QUERY_CHARACTERS})]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Text = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
 Json = Annotated[Any, PlainValidator(_json), _JSON_TEXT]
 OrderText = Annotated[Any, PlainValidator(_order), WithJsonSchema({"type": "string"})]
 Moment = Annotated[datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 Paths = Annotated[list[str], PlainValidator(_paths), WithJsonSchema({"type": "string"})]
-Position = Annotated[Cursor, PlainValidator(lambda value: telling(Cursor.parse, value)), WithJsonSchema({"type": "string"})]
+Position = Annotated[Cursor, PlainValidator(lambda value: telling(Cursor.parse, value)), WithJsonSchema({"type": "string", "minLength": 1})]
 Level = Annotated[NoteLevel, PlainValidator(lambda value: one_of(NoteLevel, value)), _enum(NoteLevel)]
 Mode = Annotated[AccessMode, PlainValidator(lambda value: one_of(AccessMode, value)), _enum(AccessMode)]
+GuildMode = Annotated[
+    AccessMode, PlainValidator(lambda value: one_of(AccessMode, value)), WithJsonSchema({"type": "string", "enum": ["read", "write"]})
+]
 FileFormat = Annotated[Format, PlainValidator(lambda value: one_of(Format, value)), _enum(Format)]

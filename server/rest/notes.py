@@ -9,7 +9,7 @@ from models.limits import DEFAULT_PAGE
 from models.paths import Family, Path, parse
 from server.rest import models, shapes
 from server.rest.arguments import Body, Query
-from server.rest.fields import Integer, Level, Text
+from server.rest.fields import Level, Limit, Text, Words
 from server.rest.route import Answer, Call, Guard, NoQuery, Route, Tag
 from store import note_search, notes
 from store.notes.rights import reads, unknown, writes
@@ -34,9 +34,9 @@ class NotesQuery(Query):
 class NoteSearch(Query):
     """What to find in notes."""
 
-    query: Text = Field(description="Words to find in keys and text, as a web search takes them.")
+    query: Words = Field(description="Words to find in keys and text, as a web search takes them.")
     level: Level | None = None
-    limit: Integer = Field(default=DEFAULT_PAGE, description="1 to 100.")
+    limit: Limit = Field(default=DEFAULT_PAGE, description="1 to 100.")
 
 
 class NoteContent(Body):

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
+from server.rest.conditions import VERSION
 from server.rest.models import Refusal
 from server.rest.route import Guard, Route
 from server.rest.shapes import dumps
@@ -51,6 +52,7 @@ _REFUSALS = {
     "500": "An internal error, under an id that the server's log has too.",
     "503": "The database does not answer, or the operation took too long.",
 }
+_HEADER = {"If-Match": {"pattern": VERSION}}
 _WRITES_ONLY = {"409", "413", "415"}
 
 
@@ -133,7 +135,7 @@ def _header_parameters(route: Route) -> list[Json]:
         found["If-None-Match"] = "`*`: only if there is none yet."
     if route.method == "GET" and route.tag is not None:
         found["If-None-Match"] = "ETags that the caller has; 304 where one is current."
-    return [_parameter(name, "header", {"type": "string", "description": about}) for name, about in found.items()]
+    return [_parameter(name, "header", {"type": "string", **_HEADER.get(name, {}), "description": about}) for name, about in found.items()]
 
 
 def _request_body(route: Route) -> Json:

@@ -10,7 +10,7 @@ from models.text import printable
 from server.rest import models, shapes
 from server.rest.arguments import Body, Query
 from server.rest.collections import found
-from server.rest.fields import Integer, Json, Moment, OrderText, Text
+from server.rest.fields import Json, Limit, Moment, Offset, OrderText, Words
 from server.rest.route import Answer, Call, Guard, NoQuery, Route, Tag
 from store import collections, record_batch, record_list, records
 
@@ -21,12 +21,12 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 class RecordsQuery(Query):
     """Which records, in which order."""
 
-    query: Text | None = Field(default=None, description="Words to find, as a web search takes them; runs a search, the best first.")
+    query: Words | None = Field(default=None, description="Words to find, as a web search takes them; runs a search, the best first.")
     where: Json = Field(default=None, description="JSON object of columns and terms, 8 at most.")
     since: Moment | None = Field(default=None, description="Only records created or updated at or after this time.")
     order: OrderText = Field(default=None, description='JSON {"column": …, "direction": "asc" or "desc"}, or the words `column desc`.')
-    limit: Integer = Field(default=DEFAULT_PAGE, description="1 to 100.")
-    offset: Integer = Field(default=0, description="0 or more.")
+    limit: Limit = Field(default=DEFAULT_PAGE, description="1 to 100.")
+    offset: Offset = Field(default=0, description="0 or more.")
 
 
 class RecordBody(Body):

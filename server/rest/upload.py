@@ -59,8 +59,8 @@ async def _form(scope: Scope, chunks: AsyncIterator[bytes]) -> AsyncIterator[Upl
     try:
         form = await parser.parse()
     except (MultiPartException, KeyError) as error:
-        reason = getattr(error, "message", "it has no boundary")
-        raise Unprocessable(f"the form cannot be read: {reason}; send one file, in the field `{FIELD}`") from error
+        reason = str(getattr(error, "message", "it has no boundary")).rstrip(".")
+        raise Unprocessable(f"the form cannot be read ({reason}); send one file, in the field `{FIELD}`, and nothing else") from error
     try:
         upload = form.get(FIELD)
         if not isinstance(upload, UploadFile):

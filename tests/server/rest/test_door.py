@@ -78,6 +78,32 @@ async def test_head_answers_as_get_without_a_body(client: httpx.AsyncClient, tok
     assert (head.headers["etag"], head.headers["content-length"]) == (got.headers["etag"], got.headers["content-length"])
 
 
+async def test_head_tells_no_length_of_what_is_streamed(client: httpx.AsyncClient, tokens: Tokens, leads: Row) -> None:
+    path = f"/api/collections/{leads.id}/export"
+    got, head = await client.get(path, headers=bearer(tokens.operator)), await client.head(path, headers=bearer(tokens.operator))
+    assert (head.status_code, head.content) == (200, b"")
+    assert dict(head.headers) == dict(got.headers)
+    assert "content-length" not in head.headers
+
+
+async def test_a_path_with_a_line_break_is_this_doors_too(client: httpx.AsyncClient, tokens: Tokens) -> None:
+    told = refused(await client.get("/api/no%0Asuch", headers=bearer(tokens.operator)), "NOT_FOUND", 404)
+    assert told["message"] == "there is nothing at /api/no\nsuch; /api/docs lists what there is"
+    refused(await client.get("/api/collections/no%0Asuch", headers=bearer(tokens.operator)), "NOT_FOUND", 404)
+
+
+async def test_a_name_that_stands_twice_in_json_is_refused(api: Api, db: Database, leads: Row) -> None:
+    before = await everything(db)
+    records = f"/api/collections/{leads.id}/records"
+    for text in ('{"body": {"email": "a", "email": "b", "status": "new"}}', '{"body": {}, "body": {"email": "b", "status": "new"}}'):
+        told = refused(await api("POST", records, content=text, headers={"Content-Type": "application/json"}), "UNPROCESSABLE", 422)
+        name = "email" if "email" in told["message"] else "body"
+        assert told["message"] == f'the body is not JSON: "{name}" stands twice in an object'
+    told = refused(await api("GET", records, params={"where": '{"status": "new", "status": "won"}'}), "UNPROCESSABLE", 422)
+    assert told["problems"] == [{"column": "where", "message": 'the text is not JSON: "status" stands twice in an object'}]
+    assert await everything(db) == before
+
+
 async def test_queries_are_refused_where_none_is_due(api: Api, leads: Row) -> None:
     told = refused(await api("GET", f"/api/collections/{leads.id}?deep=1&x=%FF"), "UNPROCESSABLE", 422)
     assert [problem["column"] for problem in told["problems"]] == ["deep", "x"]

@@ -41,6 +41,23 @@ def test_a_route_is_described_as_it_works(route: Route) -> None:
     assert str(route.status) in operation["responses"]
 
 
+def parameter(path: str, method: str, name: str) -> dict[str, Any]:
+    operation = document()["paths"][path][method]
+    found: dict[str, Any] = next(one["schema"] for one in operation["parameters"] if one["name"] == name)
+    return found
+
+
+def test_bounds_are_documented_as_they_are_kept() -> None:
+    path = "/api/collections/{id}/records"
+    assert parameter(path, "get", "limit") == {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
+    assert parameter(path, "get", "offset") == {"type": "integer", "minimum": 0, "default": 0}
+    condition = re.compile(parameter(f"{path}/{{record_id}}", "patch", "If-Match")["pattern"])
+    assert [bool(condition.search(text)) for text in ('"3"', 'W/"3-0af"', "3", "", '"x"', "*", "-1")] == [True] * 3 + [False] * 4
+    schemas = document()["components"]["schemas"]
+    assert schemas["GuildAccessPut"]["properties"]["mode"]["anyOf"][0]["enum"] == ["read", "write"]
+    assert schemas["AgentAccessPut"]["properties"]["mode"]["anyOf"][0]["enum"] == ["none", "read", "write"]
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 async def test_a_route_is_served_to_whom_it_knows_alone(client: httpx.AsyncClient, route: Route) -> None:
     found, _ = Table().find(route.method, example(route))

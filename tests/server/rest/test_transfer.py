@@ -1,10 +1,13 @@
 import json
 
 import pytest
+from starlette.types import Message
 
+from server.app import App
 from server.settings import Settings
-from store import records
+from store import collections, record_batch, records
 from store.database import Database, Row
+from tests.server.conftest import Tokens
 from tests.server.rest.conftest import Api, columns_of, refused
 from tests.store.tables import add_table, allow, bodies, everything
 from tests.world import World
@@ -90,6 +93,33 @@ async def test_who_may_not_write_may_not_import_and_who_reads_may_export(api: Ap
     refused(await api("GET", f"/api/collections/{leads.id}/export", "bob"), "NOT_FOUND", 404)
     assert (await api("GET", f"/api/collections/{leads.id}/export", "ada")).text == ""
     assert await everything(db) == before
+
+
+async def test_an_export_whose_table_goes_meanwhile_does_not_end_as_if_it_were_whole(
+    app: App, db: Database, world: World, tokens: Tokens, leads: Row
+) -> None:
+    await record_batch.add_many(db, world.operator, "leads", [{"email": f"{n}@x", "status": "new"} for n in range(300)])
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if len(sent) == 2:
+            await collections.delete(db, world.operator, leads.id)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"/api/collections/{leads.id}/export",
+        "query_string": b"",
+        "headers": [(b"authorization", f"Bearer {tokens.operator}".encode())],
+        "asgi": {"spec_version": "2.4"},
+    }
+    await app(scope, receive, send)
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    assert (sent[1]["body"].count(b"\n"), sent[1]["more_body"]) == (200, True)
 
 
 class TestBounds:
