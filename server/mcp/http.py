@@ -1,6 +1,7 @@
 """/mcp: who may send a request, within which bounds, before the protocol answers it."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,13 @@ class MethodNotAllowed(MunimentError):
     status = 405
 
 
+class NotAMessage(MunimentError):
+    """A body that is JSON and no message of the protocol."""
+
+    code = "UNPROCESSABLE"
+    status = 400
+
+
 class McpDoor:
     """The ASGI application at /mcp. The protocol's library is imported with the first request."""
 
@@ -63,7 +71,9 @@ class McpDoor:
         if scope["method"] != "POST":
             raise MethodNotAllowed("send requests by POST; there are no sessions and no stream to open")
         require_json(scope)
-        return await read_body(scope, receive, self._services.settings.max_body_bytes)
+        body = await read_body(scope, receive, self._services.settings.max_body_bytes)
+        _require_message(body)
+        return body
 
     def _require_known_origin(self, headers: Headers) -> None:
         """A page of another site may have its name resolve to this server: only pages known to be ours, or allowed, pass."""
@@ -102,6 +112,32 @@ class McpDoor:
         code = _INTERNAL_ERROR if known.status >= _SERVER_FAULT else _INVALID_REQUEST
         body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": known.message, "data": known.as_json()}}
         await JSONResponse(body, known.status, headers=_headers(known, scope))(scope, receive, send)
+
+
+def _require_message(body: bytes) -> None:
+    """Let JSON-RPC messages pass, and what is no JSON at all. Raises NotAMessage."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return  # the protocol has an error of its own for that
+    # Its library would answer the rest with its own types and the addresses of its own documentation.
+    if isinstance(value, list):
+        raise NotAMessage("send one JSON-RPC message at a time; lists of them are not taken")
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+        raise NotAMessage('the body is no JSON-RPC message: an object with "jsonrpc": "2.0"')
+    problems = [reason for wrong, reason in _faults(value) if wrong]
+    if problems:
+        raise NotAMessage(f"the body is no JSON-RPC request: {'; '.join(problems)}")
+
+
+def _faults(message: dict[str, Any]) -> list[tuple[bool, str]]:
+    method, number, params = message.get("method"), message.get("id", 0), message.get("params")
+    is_answer = "method" not in message and ("result" in message or "error" in message)
+    return [
+        (not is_answer and not isinstance(method, str), "method must be a text"),
+        (not is_answer and (not isinstance(number, str | int) or isinstance(number, bool)), "id must be a text or a whole number"),
+        (params is not None and not isinstance(params, dict), "params must be an object"),
+    ]
 
 
 async def _found(request: HTTPRequest | None) -> Caller:

@@ -22,8 +22,9 @@ Context = ServerRequestContext[Any, HTTPRequest]
 Who = Callable[[HTTPRequest | None], Awaitable[Caller]]
 """Says who sends a request, which is None where the transport is not HTTP; raises Unauthenticated."""
 
-# It tells of each request when a session begins and ends, which here is each request.
-logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
+# They tell when a session begins and ends, which here is each request.
+for _module in ("streamable_http", "streamable_http_manager"):
+    logging.getLogger(f"mcp.server.{_module}").setLevel(logging.WARNING)
 
 
 def make_server(calls: Calls, who: Who) -> Server[Any]:

@@ -54,6 +54,48 @@ async def test_a_call_needs_no_session(client: httpx.AsyncClient, tokens: Tokens
     assert "mcp-session-id" not in response.headers
 
 
+NO_MESSAGE = 'the body is no JSON-RPC message: an object with "jsonrpc": "2.0"'
+NO_REQUEST = "the body is no JSON-RPC request: "
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ([], "send one JSON-RPC message at a time; lists of them are not taken"),
+        ([calling()], "send one JSON-RPC message at a time; lists of them are not taken"),
+        ({}, NO_MESSAGE),
+        ("text", NO_MESSAGE),
+        ({**calling(), "jsonrpc": "1.0"}, NO_MESSAGE),
+        ({"jsonrpc": "2.0", "id": 1}, f"{NO_REQUEST}method must be a text"),
+        (
+            {"jsonrpc": "2.0", "id": True, "method": 5, "params": []},
+            f"{NO_REQUEST}method must be a text; id must be a text or a whole number; params must be an object",
+        ),
+        ({**calling(), "id": None}, f"{NO_REQUEST}id must be a text or a whole number"),
+    ],
+)
+async def test_json_that_is_no_message_is_refused_in_our_words(client: httpx.AsyncClient, tokens: Tokens, body: Any, message: str) -> None:
+    response = await post(client, tokens.ada, body)
+    assert (response.status_code, error(response)["message"]) == (400, message)
+
+
+async def test_text_that_is_no_json_is_an_error_of_the_protocol(client: httpx.AsyncClient, tokens: Tokens) -> None:
+    headers = {**ACCEPT, **bearer(tokens.ada), "Content-Type": "application/json"}
+    for content in (b"x", b"", b"[" * 100_000):
+        response = await client.post("/mcp", content=content, headers=headers)
+        assert (response.status_code, response.json()["error"]["code"]) == (400, -32700)
+
+
+async def test_no_line_of_the_log_tells_of_sessions_that_there_are_not(
+    client: httpx.AsyncClient, tokens: Tokens, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await post(client, tokens.ada)
+    capsys.readouterr()
+    await post(client, tokens.ada)
+    events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert [event for event in events if not event.startswith("HTTP Request")] == ["request"]  # the client speaks in this process too
+
+
 @pytest.mark.parametrize(
     ("token", "asked", "message"),
     [
