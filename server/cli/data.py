@@ -39,6 +39,7 @@ def import_(
 
     muniment import leads.csv --collection leads --create --dry-run
     """
+    # Checked before anything starts, for a database takes seconds to come up.
     if (file is None) == (everything is None):
         raise typer.BadParameter("give either a FILE (with --collection NAME) or --all DIR")
     settings = settings_module.read(database_url=database_url, home=home)

@@ -66,6 +66,7 @@ def _described(settings: Settings) -> str:
 
 
 async def _examine(settings: Settings, dsn: str, report: _Report) -> None:
+    # Checks of a large store may take longer than any request may.
     db = await Database(dsn, size=2, statement_timeout=0).open()
     try:
         async with db.read() as reader:

@@ -62,6 +62,7 @@ async def _import(
             columns = dialect.load((await access.for_write(reader, caller, request.collection)).columns)
     else:
         columns = dialect.parse(new.columns)
+    # The columns may have been inferred from the same file.
     file.seek(0)
     parsed = transfer.parse(file, kind, columns)
     return await transfer.import_into(db, caller, request.collection, parsed, dry_run=request.dry_run, create=new, progress=tell)
@@ -78,6 +79,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with file:
             yield file
         return
+    # Inferring columns reads everything before the import reads it again, and a pipe can be read once.
     with tempfile.TemporaryFile() as kept:
         shutil.copyfileobj(sys.stdin.buffer, kept)
         kept.seek(0)

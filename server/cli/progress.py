@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 @contextlib.contextmanager
 def progress(what: str, unit: str = "rows") -> Iterator[Callable[[int], None]]:
     """A function that is told how many are done by now, and shows it."""
+    # A log or a pipe would be filled with the same line over and over.
     if not sys.stderr.isatty():
         yield lambda _done: None
         return

@@ -51,4 +51,5 @@ def _summary(heading: str, manifest: Manifest) -> None:
     for table, facts in manifest.tables.items():
         if facts.rows:
             typer.echo(f"  {table:<{width}}  {facts.rows:>9,}", err=True)
+    # Alone on stdout, for scripts; everything for people is on stderr.
     typer.echo(manifest.organisation["id"])

@@ -42,6 +42,7 @@ def record(row: Row) -> Answer:
     return {
         "id": row.id,
         "collection": row.collection,
+        # Parsed, since to_json writes it again with integers of any size exact, within the answer's own text.
         "body": json.loads(row.body),
         "created_at": stored(row.created_at),
         "updated_at": stored(row.updated_at),

@@ -51,6 +51,7 @@ def read(tool: str, heading: str, arguments: Mapping[str, Argument], given: Mapp
     values: dict[str, Any] = {}
     for name, argument in arguments.items():
         value = given.get(name)
+        # Models send null for what they leave out.
         if value is None:
             if argument.required:
                 problems.append(Problem(None, f"{name} is required"))

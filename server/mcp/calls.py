@@ -78,6 +78,7 @@ def _tool(name: str) -> Any:
 async def _within(db: Database, caller: Caller, request: Request) -> Caller:
     """The caller within the run and tool call that `_meta`, or else a header, names; the tool's name is the tool's own."""
     named = {name: value for name in ("x-run-id", "x-tool-call-id") if (value := request.headers.get(name)) is not None}
+    # The call's own words win over those of the connection that it came by.
     named |= _from_meta(request.meta)
     return await callers.in_call(db, caller, run_id=named.get("x-run-id"), tool_call_id=named.get("x-tool-call-id"), tool_name=request.tool)
 

@@ -61,6 +61,7 @@ class McpDoor:
 
     async def _protocol(self) -> Serve:
         if self._serve is None:
+            # Importing it takes most of a second, in which other requests should go on.
             self._serve = await asyncio.to_thread(self._load)
         return self._serve
 

@@ -57,6 +57,7 @@ def make_server(calls: Calls, who: Who) -> Server[Any]:
 
 async def serve_request(server: Server[Any], scope: Scope, receive: Receive, send: Send, *, limit: int) -> None:
     """Answer one HTTP request with a body of at most `limit` bytes. Nothing is kept between requests, so any worker can take the next."""
+    # A manager can be run once only, so that each request has its own; it holds no more than the request.
     manager = StreamableHTTPSessionManager(server, stateless=True, json_response=True, max_request_body_size=limit)
     async with manager.run():
         await manager.handle_request(scope, receive, send)

@@ -67,6 +67,7 @@ async def _add(db: Database, caller: Caller, *, collection: str, body: Mapping[s
 async def _update(db: Database, caller: Caller, *, collection: str, id: str, body: Mapping[str, Any]) -> Answer:  # noqa: A002  # the tool's name for it
     updated = await records.update(db, caller, collection, id, body)
     answer: Answer = {"record": answers.record(updated.record)}
+    # A list that is nearly always empty would cost a model's attention each time.
     return {**answer, "warnings": answers.problems(updated.warnings)} if updated.warnings else answer
 
 

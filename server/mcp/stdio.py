@@ -19,6 +19,7 @@ async def serve(settings: Settings, db: Database, token: str) -> None:
         # Asked again for each call: a token may be revoked, and rights change.
         return await callers.resolve(db, token, jwt_secret=secret)
 
+    # A wrong token should end the command at once, not with the first call of a client that shows no errors.
     await who(None)
     server = make_server(Calls(db, settings.operation_timeout), who)
     async with stdio_server() as (read, write):

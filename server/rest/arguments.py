@@ -50,6 +50,7 @@ def from_query(model: type[Query], text: bytes, problems: list[Problem]) -> Quer
     except ValueError:
         problems.append(Problem(None, f"the query string has more than {_PARAMETERS} parameters"))
         return None
+    # Of a repeated parameter one value would win silently; which one differs from server to server.
     given = dict(pairs)
     repeated = {name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1}
     problems += [Problem(printable(name)[:80], "given more than once") for name in sorted(repeated)]
@@ -80,6 +81,7 @@ def _checked(model: type[Model], given: Mapping[str, Any], noun: str, problems: 
 
 
 def _problem(model: type[Arguments], error: ErrorDetails, noun: str) -> Problem:
+    # The name of an unknown argument is the client's own text, which an answer must be able to hold.
     name = printable(".".join(str(part) for part in error["loc"]))[:80] or None
     kind, reason = error["type"], error["msg"]
     if kind == "missing":

@@ -93,6 +93,7 @@ async def get(call: Call, _args: NoQuery) -> Answer:
 
 async def update(call: Call, args: CollectionPatch) -> Answer:
     """Change a collection; its records follow its columns in the same transaction."""
+    # What was sent counts, not what differs from the default: guild_id null moves the table, its absence does not.
     changes = {name: getattr(args, name) for name in args.model_fields_set}
     if not changes:
         raise Unprocessable(f"say what to change: {', '.join(CollectionPatch.model_fields)}")
@@ -110,6 +111,7 @@ async def guild_access(call: Call, _args: NoQuery) -> Answer:
     """The guild's own tables, then every table of the organisation with the guild's grant."""
     guild = call.path["id"]
     rows = (await grants.guild_access(call.db, call.caller, [guild])).get(guild, [])
+    # No tables is an answer for a guild that lives; only then is it worth another statement to tell the two apart.
     if not rows and not _lives((await guilds.by_ids(call.db, call.caller.org_id, [guild])).get(guild)):
         raise guilds.unknown(guild)
     return Answer({"guild_id": guild, "collections": [_of_guild(row, table) for row, table in await _with_tables(call, rows)]})

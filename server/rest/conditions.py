@@ -18,6 +18,7 @@ _ANY = "*"
 
 def entity_tag(kind: Tag, version: int, body: bytes) -> str:
     """The tag of an answer: the version in quotes, with a digest behind it where the version does not tell everything."""
+    # The version stays in front of the digest, so that a tag can be sent back as If-Match as it was received.
     return f'"{version}"' if kind is Tag.VERSION else f'"{version}-{blake2s(body, digest_size=6).hexdigest()}"'
 
 

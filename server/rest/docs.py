@@ -45,6 +45,7 @@ def _page() -> str:
     about = "".join(f"<p>{escape(part)}</p>" for part in found["info"]["description"].split("\n\n"))
     operations = [(path, method, item) for path, methods in found["paths"].items() for method, item in methods.items()]
     names = [tag["name"] for tag in found["tags"]]
+    # groupby joins neighbours only.
     operations.sort(key=lambda operation: names.index(operation[2]["tags"][0]))
     told = {tag["name"]: tag["description"] for tag in found["tags"]}
     groups = [_group(name, told[name], list(items)) for name, items in groupby(operations, lambda operation: operation[2]["tags"][0])]

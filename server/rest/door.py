@@ -59,6 +59,7 @@ class RestDoor:
         route, parts = self._table.find(method, path)
         note(scope, operation=route.name, counted=route.name)
         caller = await self._caller(scope)
+        # A file's time depends on its size and on the client's line; its bound is one of bytes.
         async with asyncio.timeout(None if route.long else self._services.settings.operation_timeout):
             call, args = await self._call(route, caller, parts, scope, receive)
             answer = await route.handler(call, args)

@@ -19,6 +19,7 @@ from store.transfer import Format
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
+# int() alone would also take blanks, underscores and the digits of other scripts; 18 digits fit every column.
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 # A plus sign that was not encoded arrives as a space.
 _LOST_PLUS = re.compile(r" (?=[0-9]{2}:?[0-9]{2}$)", re.ASCII)

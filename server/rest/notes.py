@@ -100,6 +100,7 @@ def _note_path(caller: Caller, text: str) -> Path:
     path = parse(text, caller.org_id)
     if path.family is not Family.NOTE:
         raise Unprocessable(f"{text[:500]} {_ELSEWHERE[path.family]}")
+    # An agent that may write at a level but not read there is to be told of its write, and of nothing else.
     if not reads(caller, path.level, path.owner_id) and not writes(caller, path.level, path.owner_id):
         raise unknown(text)
     return path

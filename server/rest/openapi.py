@@ -61,6 +61,7 @@ def document() -> Json:
     """The document; the same object each time."""
     paths: Json = {}
     for route in ROUTES:
+        # OpenAPI has no word for a parameter that takes slashes; its description says so instead.
         paths.setdefault(route.path.replace(":path}", "}"), {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",

@@ -83,6 +83,7 @@ async def add_many(call: Call, args: RecordBodies) -> Answer:
         "records": [shapes.record(row) for row in done.records],
         "problems": [shapes.plain(problem, "index", "column", "message") for problem in done.problems],
     }
+    # Nothing was made then; problems are the answer to a batch and no error, so that they keep their index.
     return Answer(content, status=200 if args.dry_run or done.problems else 201)
 
 

@@ -61,6 +61,7 @@ def access_list(rows: Sequence[Row]) -> Json:
 
 def record(row: Row) -> Json:
     """A record."""
+    # The body goes out as the database gave it: parsing would round numbers that JSON text keeps exact.
     return {**plain(row, "id", "collection", "display_path"), "body": orjson.Fragment(row.body), **_made(row)}
 
 

@@ -59,6 +59,7 @@ def pattern(path: str) -> re.Pattern[str]:
         segment = ".+" if parameter[2] else "[^/]+"
         parts += [re.escape(path[end : parameter.start()]), f"(?P<{parameter[1]}>{segment})"]
         end = parameter.end()
+    # With DOTALL, for a name with a line break is a name too, to be found or not by what it says.
     return re.compile("".join([*parts, re.escape(path[end:])]), re.DOTALL)
 
 

@@ -57,6 +57,7 @@ async def import_records(call: Call, args: ImportQuery) -> Answer:
             raise Unprocessable.listing("request rejected", [Problem("format", "required: the file's name does not tell it; jsonl or csv")])
         rows = parse(uploaded.file, kind, dialect.load(table.columns))
         result = await import_into(call.db, call.caller, table.name, rows, dry_run=args.dry_run)
+    # A dry run asks for the problems: they are its answer. An import that was meant to write has failed.
     if result.problem_count and not args.dry_run:
         raise _rejected(result)
     return Answer(shapes.imported(result), status=200 if args.dry_run else 201)

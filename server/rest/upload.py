@@ -83,6 +83,7 @@ async def _chunks(scope: Scope, receive: Receive, limit: int) -> AsyncIterator[b
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         chunk: bytes = message.get("body", b"")
+        # What was declared may be wrong, or missing from a body that is sent in chunks.
         if (taken := taken + len(chunk)) > limit:
             raise BodyTooLarge(refused)
         more = message.get("more_body", False)

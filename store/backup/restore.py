@@ -53,12 +53,14 @@ async def restore(db: Database, org_id: str, parts: Mapping[str, Part], *, progr
 
 
 async def _require_new(writer: Writer, org_id: str) -> None:
+    # Two imports of one folder at once: the second waits, then finds the organisation there.
     await writer.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", org_id)
     if (name := await writer.value(_KNOWN, org_id)) is not None:
         raise Conflict(f'organisation {org_id} ("{name}") is in this database already; a whole organisation is only brought in anew')
 
 
 async def _columns_known(writer: Writer, table: str, part: Part) -> None:
+    # Fewer columns than here are an older version's export: the others get their defaults.
     unknown = set(part.columns) - set(await columns_of(writer, table))
     if unknown:
         raise Unprocessable(f"{table} has columns that this version does not know: {', '.join(sorted(unknown))}; use a newer version")

@@ -15,6 +15,7 @@ BOOLEANS = {"true": True, "false": False}
 def number(cell: str) -> Any:
     """The JSON number that the cell is, or the cell."""
     text = cell.strip()
+    # Only what JSON calls a number: 007, 1,5 and 1_000 are texts that the column refuses, rather than numbers guessed.
     return _json(cell) if NUMBER.fullmatch(text) else cell
 
 

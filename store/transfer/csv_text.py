@@ -18,6 +18,7 @@ class CsvFault(Exception):
 
 def delimiter_of(header: str) -> str:
     """What separates the cells of a file with this first line: the comma unless semicolons or tabs stand there more often."""
+    # Separators within quotes are part of a name.
     counted = Counter(re.sub(r'"(?:[^"]|"")*"', "", header))
     return max(_DELIMITERS, key=lambda delimiter: counted[delimiter])
 

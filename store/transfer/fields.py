@@ -40,6 +40,7 @@ class Fields:
             return field
         if (spelled := column_name(field)) in self._names:
             return spelled
+        # An export with facts can be imported as it is; what is unknown keeps its name for the refusal.
         return None if field.strip().lower() in RESERVED else field
 
     def faults(self, header: Iterable[str]) -> list[Problem]:

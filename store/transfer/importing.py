@@ -81,6 +81,7 @@ async def import_into(
             await _all(writer, caller, collection, parsed, result, progress)
             _settle(result, dry_run=dry_run)
     except _TakenBack:
+        # Problems of reading come before those of the store within a piece; people go through a file by its lines.
         result.problems.sort(key=lambda problem: (problem.line is None, problem.line or 0))
         return result
     return result
@@ -108,6 +109,7 @@ async def _all(
                 result.note(row.line, problem.column, problem.message)
         try:
             await _add(writer, caller, table, [row for row in piece if not row.problems], result)
+        # The table is full, so that every later row would only say the same again.
         except LimitExceeded as error:
             result.note(None, None, error.message)
             return

@@ -39,6 +39,7 @@ class _Field:
         if self.distinct:
             own = _own(value)
             self.distinct = own is not None and own not in self.seen
+            # Once two values agree nothing more is kept, so that a long file does not fill the memory.
             self.seen.add(own or "")
 
     @property

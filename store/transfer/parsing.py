@@ -61,6 +61,7 @@ def _object(row: RawRow, fields: Fields) -> ParsedRow:
         if column is None:
             continue
         if column in body:
+            # Which of the two was meant cannot be known.
             problems.append(Problem(printable(name), f"names the column {column}, which another field of the object names too"))
         body[column] = value
     return ParsedRow(row.line, {} if problems else body, tuple(problems))
