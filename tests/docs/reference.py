@@ -77,7 +77,7 @@ def tools() -> str:
     for tool in TOOLS.values():
         required = set(tool.schema.get("required", ()))
         given = ", ".join(f"`{name}`" if name in required else f"`{name}`?" for name in tool.arguments)
-        nature = "reads" if tool.read_only else "replaces or removes" if tool.destructive else "adds"
+        nature = "reads" if tool.read_only else "replaces or removes" if tool.destructive else "replaces" if tool.idempotent else "adds"
         rows.append((f"`{tool.name}`", given, nature, tool.description.split(". ")[0].rstrip(".") + "."))
     return table(("tool", "arguments", "nature", "what it does"), rows)
 
