@@ -29,10 +29,10 @@ def database(settings: Settings) -> Iterator[str]:
     with _opened(settings) as dsn:
         if settings.database_url is not None:
             _require_current(dsn)
-        else:
-            if asyncio.run(migrate.current(dsn)) != migrate.head():
-                migrate.upgrade(dsn)
-            asyncio.run(_rebase(dsn))
+        elif asyncio.run(migrate.current(dsn)) != migrate.head():
+            migrate.upgrade(dsn)
+        # At every start: a restored database whose positions are of another cluster would hold the feed back for good.
+        asyncio.run(_rebase(dsn))
         yield dsn
 
 
