@@ -1,6 +1,7 @@
 """Bringing a database to the schema that this version of the product needs."""
 
 import asyncio
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,8 @@ class MigrationError(Exception):
 def _config(dsn: str) -> "Config":
     from alembic.config import Config
 
-    config = Config()
+    # Its own default is what stdout was when Alembic was imported.
+    config = Config(stdout=sys.stdout)
     config.set_main_option("script_location", str(_SCRIPTS))
     # Alembic's options are read with interpolation, where a per cent sign must be doubled.
     config.set_main_option("sqlalchemy.url", _driver_url(dsn).replace("%", "%%"))

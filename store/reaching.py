@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import asyncpg
 
 # What the driver raises of an address that is none, of a server that does not answer, and of one that sends us away.
-UNREACHED = (OSError, TimeoutError, OverflowError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError)
+UNREACHED = (OSError, TimeoutError, OverflowError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 _UNREADABLE = (
     "the address cannot be read. It has the form postgresql://USER:PASSWORD@HOST:PORT/NAME, and in a password the characters "

@@ -13,7 +13,7 @@ _TIMEOUT = 10.0
 class PostgresLink(Link):
     """One connection in autocommit; asyncpg allows one statement at a time on it, hence the lock."""
 
-    failures = (OSError, TimeoutError, BellUnavailable, asyncpg.PostgresError, asyncpg.InterfaceError)
+    failures = (OSError, TimeoutError, BellUnavailable, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
     def __init__(self, url: str, **options: float) -> None:
         super().__init__(url, **options)

@@ -11,7 +11,7 @@ from store.database import DatabaseUnavailable
 
 logger = logging.getLogger(__name__)
 
-AWAY = (DatabaseUnavailable, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+AWAY = (DatabaseUnavailable, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 """What a lost, restarting or overloaded database raises."""
 
 _FIRST, _LONGEST = 0.05, 2.0

@@ -25,3 +25,10 @@ async def test_the_current_revision_is_the_head(dsn: str) -> None:
 
 def test_the_head_is_what_alembic_finds() -> None:
     assert ScriptDirectory("migrations").get_heads() == [migrate.head()]
+
+
+def test_what_a_migration_prints_goes_where_stdout_goes_now(empty: str, capsys: pytest.CaptureFixture[str]) -> None:
+    migrate.upgrade(empty)
+    capsys.readouterr()
+    migrate.check(empty)
+    assert capsys.readouterr().out == "No new upgrade operations detected.\n"
