@@ -7,8 +7,12 @@ from strawberry.dataloader import DataLoader
 
 from models.caller import Caller
 from store import agents, collections, grants, guilds, memory, notes, provenance, record_list, record_pages, runs, schedules, scripts, tasks
+from store.agents import AgentRow
 from store.database import Database, Row
+from store.guilds import GuildRow
 from store.record_list import RecordPage
+from store.runs import RunRow
+from store.schedules import RoutineRow
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -30,11 +34,11 @@ class Loaders:
 
     def __init__(self, db: Database, caller: Caller) -> None:
         org = caller.org_id
-        self.guild = _by_key(lambda ids: guilds.by_ids(db, org, ids))
-        self.agent = _by_key(lambda ids: agents.by_ids(db, org, ids))
-        self.run = _by_key(lambda ids: runs.by_ids(db, org, ids))
+        self.guild: DataLoader[str, GuildRow | None] = _by_key(lambda ids: guilds.by_ids(db, org, ids))
+        self.agent: DataLoader[str, AgentRow | None] = _by_key(lambda ids: agents.by_ids(db, org, ids))
+        self.run: DataLoader[str, RunRow | None] = _by_key(lambda ids: runs.by_ids(db, org, ids))
         self.collection = _by_key(lambda ids: collections.by_ids(db, caller, ids))
-        self.agents_of_guild = _by_key(lambda ids: agents.of_guilds(db, org, ids), list)
+        self.agents_of_guild: DataLoader[str, list[AgentRow]] = _by_key(lambda ids: agents.of_guilds(db, org, ids), list)
         self.notes_of_owner = _by_key(lambda ids: notes.of_owners(db, caller, ids), list)
         self.note_heads_of_owner = _by_key(lambda ids: notes.of_owners(db, caller, ids, content=False), list)
         self.grants_of_collection = _by_key(lambda ids: grants.of_collections(db, caller, ids), list)
@@ -46,7 +50,7 @@ class Loaders:
         self.scripts = _by_key(lambda ids: scripts.of_agents(db, caller, ids), list)
         self.task_revisions = _by_key(lambda ids: tasks.revisions(db, caller, ids), list)
         self.memory_revisions = _by_key(lambda ids: memory.revisions(db, caller, ids), list)
-        self.routines = _by_key(lambda ids: schedules.of_agents(db, caller, ids), list)
+        self.routines: DataLoader[str, list[RoutineRow]] = _by_key(lambda ids: schedules.of_agents(db, caller, ids), list)
         self._db, self._caller = db, caller
         self._records: dict[tuple[int, int], DataLoader[Row, RecordPage]] = {}
         self._changes: dict[tuple[int, str | None], DataLoader[str, list[Row]]] = {}

@@ -6,6 +6,7 @@ from resolvers.context import Info
 from resolvers.inputs import ID, or_default
 from store import provenance
 from store.database import Row
+from store.runs import RunRow
 
 _HISTORY_PAGE = 50
 
@@ -56,5 +57,5 @@ async def latest(info: Info, display_paths: list[str]) -> list[Row]:
     return await provenance.latest(info.context.db, info.context.caller, display_paths)
 
 
-async def run_of(root: Row, info: Info) -> Row | None:
+async def run_of(root: Row, info: Info) -> RunRow | None:
     return await info.context.load.run.load(root.run_id) if root.run_id else None

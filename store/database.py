@@ -2,15 +2,18 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import asyncpg
 
 from models.errors import Conflict, Unavailable, Unprocessable
 from store.known_tables import KnownTables
 from store.reaching import UNREACHED, unreached
+from store.sql import Query, Shape, Statement
+
+R = TypeVar("R", bound=Shape)
 
 
 class Row(asyncpg.Record):  # type: ignore[misc]  # asyncpg ships no types
@@ -81,25 +84,46 @@ async def _answer(call: Awaitable[Any]) -> Any:
         raise refusal from error
 
 
+def _sent(statement: Statement | str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Sequence[Any]:
+    """Return what the driver takes: the text, then the values in the order of their numbers."""
+    if isinstance(statement, str):
+        return (statement, *arguments)
+    return (statement.text, *statement.arguments(named))
+
+
 class Reader:
     """One connection, for statements that change nothing."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
 
-    async def rows(self, statement: str, *arguments: Any) -> list[Row]:
-        """Every row of the answer."""
-        found: list[Row] = await _answer(self._connection.fetch(statement, *arguments))
+    @overload
+    async def rows(self, statement: Query[R], **named: Any) -> list[R]: ...
+    @overload
+    async def rows(self, statement: str, *arguments: Any) -> list[Row]: ...
+    async def rows(self, statement: Query[Any] | str, *arguments: Any, **named: Any) -> list[Any]:
+        """Return every row of the answer."""
+        found: list[Any] = await _answer(self._connection.fetch(*_sent(statement, arguments, named)))
         return found
 
-    async def row(self, statement: str, *arguments: Any) -> Row | None:
-        """The first row of the answer, if any."""
-        found: Row | None = await _answer(self._connection.fetchrow(statement, *arguments))
-        return found
+    @overload
+    async def row(self, statement: Query[R], **named: Any) -> R | None: ...
+    @overload
+    async def row(self, statement: str, *arguments: Any) -> Row | None: ...
+    async def row(self, statement: Query[Any] | str, *arguments: Any, **named: Any) -> Any:
+        """Return the first row of the answer, or None."""
+        return await _answer(self._connection.fetchrow(*_sent(statement, arguments, named)))
 
-    async def value(self, statement: str, *arguments: Any) -> Any:
-        """The first column of the first row, or None."""
-        return await _answer(self._connection.fetchval(statement, *arguments))
+    async def one(self, statement: Query[R], **named: Any) -> R:
+        """Return the row of a statement that always has one, such as an insert. Raises RuntimeError if it has none."""
+        row = await self.row(statement, **named)
+        if row is None:
+            raise RuntimeError("a statement that always returns a row returned none")
+        return row
+
+    async def value(self, statement: Statement | str, *arguments: Any, **named: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        return await _answer(self._connection.fetchval(*_sent(statement, arguments, named)))
 
     def transaction(self, **options: Any) -> AbstractAsyncContextManager[None]:
         """A transaction on the connection, for the length of a block."""
@@ -120,9 +144,9 @@ class Writer(Reader):
         super().__init__(connection)
         self.touched: set[str] = set()
 
-    async def execute(self, statement: str, *arguments: Any) -> int:
-        """Run a statement; the number of rows that it touched."""
-        status: str = await _answer(self._connection.execute(statement, *arguments))
+    async def execute(self, statement: Statement | str, *arguments: Any, **named: Any) -> int:
+        """Run a statement; return the number of rows that it touched."""
+        status: str = await _answer(self._connection.execute(*_sent(statement, arguments, named)))
         count = status.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 

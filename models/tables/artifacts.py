@@ -5,7 +5,7 @@ from sqlalchemy import BigInteger, CheckConstraint, Computed, Index, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlmodel import Field, SQLModel
 
-from models.tables.columns import Saved, body, digest, moment, within_org
+from models.tables.columns import Saved, body, digest, filled_in, moment, within_org
 
 _LIVE = "deleted_at IS NULL"
 _LIVE_FILE = text(f"{_LIVE} AND kind <> 'OBJECT'")
@@ -26,9 +26,9 @@ class Collection(Saved, table=True):
     purpose: str
     columns: list[dict[str, Any]] = body(nullable=False)
     guild_id: str | None = None
-    next_id: int = Field(default=1, sa_type=BigInteger, sa_column_kwargs={"server_default": "1"})
-    record_count: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
-    revision: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    next_id: int = filled_in(1, "1", sa_type=BigInteger)
+    record_count: int = filled_in(0, "0")
+    revision: int = filled_in(0, "0", sa_type=BigInteger)
     version: int = 1
     deleted_at: datetime | None = moment(nullable=True)
 

@@ -35,8 +35,14 @@ def digest(*, nullable: bool = False) -> Any:
 
 
 def flag(*, default: bool) -> Any:
-    """A boolean with the same default in the database."""
-    return Field(default=default, sa_column_kwargs={"server_default": text("true" if default else "false")})
+    """A boolean whose default the database fills in."""
+    return filled_in(default, "true" if default else "false")
+
+
+def filled_in(default: Any, server_default: str, **options: Any) -> Any:
+    """A column whose default the database fills in, as SQL, so that a statement may leave it out."""
+    # Without this None, SQLModel makes the value a default of SQLAlchemy's, which a compiled statement sends as NULL.
+    return Field(default=default, sa_column_kwargs={"server_default": text(server_default), "default": None}, **options)
 
 
 def within_org(column: str, table: str) -> ForeignKeyConstraint:

@@ -3,7 +3,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, Index, text
 from sqlmodel import Field, SQLModel
 
-from models.tables.columns import Saved, digest, flag, moment, within_org
+from models.tables.columns import Saved, digest, filled_in, flag, moment, within_org
 
 _LIVE = text("deleted_at IS NULL")
 
@@ -73,8 +73,8 @@ class Agent(Saved, table=True):
     read_org: bool = flag(default=True)
     write_guild: bool = flag(default=True)
     write_org: bool = flag(default=False)
-    task: str = Field(default="", sa_column_kwargs={"server_default": ""})
-    task_version: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    task: str = filled_in("", "''")
+    task_version: int = filled_in(0, "0")
     deleted_at: datetime | None = moment(nullable=True)
 
 

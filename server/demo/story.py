@@ -9,7 +9,8 @@ from typing import Self
 from models import clock
 from models.caller import ActorKind, Caller
 from store import organisations, runs
-from store.database import Database, Row
+from store.agents import AgentRow
+from store.database import Database
 
 DAYS = 6
 OPERATOR = "Maren Holt"
@@ -48,7 +49,7 @@ class Story:
         """Go on to this time of a day of the story, counted from 0; never back."""
         self.time = max(self.time, self.start + timedelta(days=day, hours=hour - self.start.hour, minutes=minute))
 
-    def add_agent(self, row: Row) -> None:
+    def add_agent(self, row: AgentRow) -> None:
         """Take in an agent as it was made."""
         self.agents[row.name] = Caller(
             org_id=self.org_id,

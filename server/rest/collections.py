@@ -11,7 +11,9 @@ from server.rest.arguments import Body
 from server.rest.fields import GuildMode, Mode
 from server.rest.route import Answer, Call, Guard, NoQuery, Route, Tag
 from store import access, agents, collections, grants, guilds
+from store.agents import AgentRow
 from store.database import Row
+from store.guilds import GuildRow
 
 _COLUMN_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -150,7 +152,7 @@ async def _with_tables(call: Call, rows: list[Row]) -> list[tuple[Row, Row]]:
     return [(row, tables[row.collection_id]) for row in rows if row.collection_id in tables]
 
 
-def _lives(row: Row | None) -> bool:
+def _lives(row: AgentRow | GuildRow | None) -> bool:
     return row is not None and row.deleted_at is None
 
 

@@ -6,7 +6,10 @@ from typing import Any
 import orjson
 
 from models.cursor import Cursor
+from store.agents import AgentRow
 from store.database import Row
+from store.guilds import GuildRow
+from store.runs import RunRow
 from store.transfer import ImportResult
 
 Json = dict[str, Any]
@@ -112,7 +115,7 @@ def change(row: Row, runs: Mapping[str, Json]) -> Json:
     }
 
 
-def run(row: Row, agents: Mapping[str, Row], guilds: Mapping[str, Row]) -> Json:
+def run(row: RunRow, agents: Mapping[str, AgentRow], guilds: Mapping[str, GuildRow]) -> Json:
     """A run with its agent and guild."""
     facts = plain(row, "id", "kind", "status", "routine", "started_at", "finished_at")
     guild = guilds.get(row.guild_id) if row.guild_id else None

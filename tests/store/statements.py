@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from store.database import Reader
+from store.sql import Statement
 
 
 @contextmanager
@@ -17,9 +18,9 @@ def counted() -> Iterator[list[str]]:
         for name in ("rows", "row", "value"):
             original = getattr(Reader, name)
 
-            async def noting(self: Reader, statement: str, *arguments: Any, original: Any = original) -> Any:
-                sent.append(statement)
-                return await original(self, statement, *arguments)
+            async def noting(self: Reader, statement: Statement | str, *arguments: Any, original: Any = original, **named: Any) -> Any:
+                sent.append(statement if isinstance(statement, str) else statement.text)
+                return await original(self, statement, *arguments, **named)
 
             patch.setattr(Reader, name, noting)
         yield sent
