@@ -7,10 +7,12 @@ from strawberry.dataloader import DataLoader
 
 from models.caller import Caller
 from store import agents, collections, grants, guilds, memory, notes, provenance, record_list, record_pages, runs, schedules, scripts, tasks
+from store.agent_files import AgentFileRow, TaskRow
 from store.agents import AgentRow
 from store.database import Database, Row
 from store.guilds import GuildRow
 from store.record_list import RecordPage
+from store.revisions import RevisionRow
 from store.runs import RunRow
 from store.schedules import RoutineRow
 
@@ -45,11 +47,11 @@ class Loaders:
         self.access_of_guild = _by_key(lambda ids: grants.guild_access(db, caller, ids), list)
         self.access_of_agent = _by_key(lambda ids: grants.agent_access(db, caller, ids), list)
         self.latest_change: DataLoader[tuple[str, str], Row] = _by_key(lambda keys: provenance.latest_of(db, org, keys))
-        self.task = _by_key(lambda ids: tasks.of_agents(db, caller, ids))
-        self.memory = _by_key(lambda ids: memory.of_agents(db, caller, ids))
-        self.scripts = _by_key(lambda ids: scripts.of_agents(db, caller, ids), list)
-        self.task_revisions = _by_key(lambda ids: tasks.revisions(db, caller, ids), list)
-        self.memory_revisions = _by_key(lambda ids: memory.revisions(db, caller, ids), list)
+        self.task: DataLoader[str, TaskRow] = _by_key(lambda ids: tasks.of_agents(db, caller, ids))
+        self.memory: DataLoader[str, AgentFileRow | None] = _by_key(lambda ids: memory.of_agents(db, caller, ids))
+        self.scripts: DataLoader[str, list[AgentFileRow]] = _by_key(lambda ids: scripts.of_agents(db, caller, ids), list)
+        self.task_revisions: DataLoader[str, list[RevisionRow]] = _by_key(lambda ids: tasks.revisions(db, caller, ids), list)
+        self.memory_revisions: DataLoader[str, list[RevisionRow]] = _by_key(lambda ids: memory.revisions(db, caller, ids), list)
         self.routines: DataLoader[str, list[RoutineRow]] = _by_key(lambda ids: schedules.of_agents(db, caller, ids), list)
         self._db, self._caller = db, caller
         self._records: dict[tuple[int, int], DataLoader[Row, RecordPage]] = {}

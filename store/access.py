@@ -10,9 +10,10 @@ from models.errors import Forbidden, NotFound
 from models.kinds import AccessMode
 from models.text import check, fault, printable
 from store.database import Reader, Row, Writer
+from store.display_paths import COLLECTION_PATH
 
 # A collection as every reader sees it, from artifact_collections AS k; `effective` adds the access.
-COLUMNS = """k.id, k.name, 'org/' || k.org_id || '/collections/' || k.name AS display_path, k.purpose,
+COLUMNS = f"""k.id, k.name, {COLLECTION_PATH} AS display_path, k.purpose,
     CASE WHEN k.guild_id IS NULL THEN 'ORG' ELSE 'GUILD' END AS scope, k.guild_id, k.columns, k.record_count, k.revision, k.version,
     k.created_at, k.created_by_kind, k.created_by_id, k.created_by_name,
     k.updated_at, k.updated_by_kind, k.updated_by_id, k.updated_by_name"""

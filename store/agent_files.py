@@ -2,36 +2,92 @@
 
 from collections.abc import Iterable, Sequence
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from models.caller import Caller
 from models.clock import new_id, now
 from models.errors import Forbidden, Problem, Unprocessable, VersionConflict
 from models.kinds import ArtifactKind, FileKind, FileOperation, NoteLevel
 from models.numbers import version_fault
+from models.tables import Agent, Artifact
 from models.text import check, check_size, fault
-from store import agents, capacity, changes
+from store import agents, capacity, changes, saver
 from store.changes import Change
 from store.database import Reader, Row, Writer
+from store.display_paths import artifact_path
+from store.saver import SavedShape, UpdatedShape
+from store.sql import TEXTS, Shape, arg, columns, query
 
-DISPLAY_PATH = """'org/' || a.org_id || '/agents/' || a.owner_id || CASE a.kind WHEN 'SCRIPT' THEN '/scripts/' ELSE '/' END || a.key"""
-_FACTS = f"""a.id, a.id AS file_id, a.owner_id AS agent_id, {DISPLAY_PATH} AS display_path, a.key AS name,
-    {{content}} AS content, a.version, a.created_at, a.created_by_kind, a.created_by_id, a.created_by_name,
-    a.updated_at, a.updated_by_kind, a.updated_by_id, a.updated_by_name"""
-# A memory or a script, from artifacts AS a; the second is for lists whose reader does not ask for the text.
-COLUMNS = _FACTS.format(content="a.content")
-COLUMNS_WITHOUT_CONTENT = _FACTS.format(content="NULL::text")
 
-# Live files of one kind; $1 organisation, $2 kind.
-LIVE = "a.org_id = $1 AND a.kind = $2 AND a.kind <> 'OBJECT' AND a.deleted_at IS NULL"
-_ONE = f"SELECT {COLUMNS} FROM artifacts a WHERE {LIVE} AND a.owner_id = $3 AND a.key = $4"
+class AgentFileRow(SavedShape):
+    """A memory or a script; `name` is its key, and `content` is None in a list that leaves the text out."""
 
-_NAME = "SELECT name FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"
-_LOCK = f"{_NAME} FOR NO KEY UPDATE"
-_CREATE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, version,
-        created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name)
-    VALUES ($1, $2, $3, 'AGENT', $4, $5, $6, $7, $8, $9, $10, $11, $8, $9, $10, $11) RETURNING {COLUMNS}"""
-_REPLACE = f"""UPDATE artifacts a SET content = $3, version = version + 1,
-        updated_at = $4, updated_by_kind = $5, updated_by_id = $6, updated_by_name = $7
-    WHERE org_id = $1 AND id = $2 RETURNING {COLUMNS}"""
+    id: str
+    file_id: str
+    agent_id: str
+    display_path: str
+    name: str
+    content: str | None
+    version: int
+
+
+class TaskRow(UpdatedShape):
+    """An agent's task; version 0 stands for one that was never saved. `id` is the agent's."""
+
+    id: str
+    file_id: str
+    agent_id: str
+    display_path: str
+    content: str
+    version: int
+
+
+class _NameRow(Shape):
+    name: str
+
+
+_HEAD = (
+    *(col(Artifact.id), col(Artifact.id).label("file_id"), col(Artifact.owner_id).label("agent_id")),
+    *(artifact_path(Artifact).label("display_path"), col(Artifact.key).label("name")),
+    *(col(Artifact.version), *columns(Artifact, SavedShape)),
+)
+COLUMNS = (*_HEAD, col(Artifact.content))
+COLUMNS_WITHOUT_CONTENT = (*_HEAD, sa.null().cast(sa.Text).label("content"))
+
+IN_ORG = col(Artifact.org_id) == arg("org_id")
+LIVE = (IN_ORG, col(Artifact.kind) == arg("kind"), col(Artifact.kind) != ArtifactKind.OBJECT, col(Artifact.deleted_at).is_(None))
+OF_AGENTS = col(Artifact.owner_id) == sa.func.any(arg("agents", TEXTS))
+_ONE = query(AgentFileRow, sa.select(*COLUMNS).where(*LIVE, col(Artifact.owner_id) == arg("agent_id"), col(Artifact.key) == arg("key")))
+
+_NAMED = sa.select(col(Agent.name)).where(
+    col(Agent.org_id) == arg("org_id"), col(Agent.id) == arg("agent_id"), col(Agent.deleted_at).is_(None)
+)
+_NAME = query(_NameRow, _NAMED)
+_LOCK = query(_NameRow, _NAMED.with_for_update(key_share=True))
+_CREATE = query(
+    AgentFileRow,
+    sa.insert(Artifact)
+    .values(
+        org_id=arg("org_id"),
+        id=arg("id"),
+        kind=arg("kind"),
+        level=NoteLevel.AGENT,
+        owner_id=arg("agent_id"),
+        key=arg("key"),
+        content=arg("content"),
+        version=arg("version"),
+        **saver.CREATED,
+    )
+    .returning(*COLUMNS),
+)
+_REPLACE = query(
+    AgentFileRow,
+    sa.update(Artifact)
+    .where(IN_ORG, col(Artifact.id) == arg("id"))
+    .values(content=arg("content"), version=col(Artifact.version) + 1, **saver.UPDATED)
+    .returning(*COLUMNS),
+)
 
 
 def owner_of(caller: Caller, agent_id: str | None, what: str) -> str:
@@ -70,25 +126,25 @@ def check_request(what: str, content: str, limit: int, expected_version: int | N
 
 
 async def name_of(reader: Reader, org_id: str, agent_id: str) -> str:
-    """The name of a living agent. Raises NotFound."""
-    found: str | None = await reader.value(_NAME, org_id, agent_id)
+    """Return the name of a live agent. Raises NotFound."""
+    found: str | None = await reader.value(_NAME, org_id=org_id, agent_id=agent_id)
     if found is None:
         raise agents.unknown(agent_id)
     return found
 
 
 async def lock(writer: Writer, org_id: str, agent_id: str) -> None:
-    """Lock a living agent until the transaction ends, so that the writers of its files wait for each other. Raises NotFound."""
-    if await writer.value(_LOCK, org_id, agent_id) is None:
+    """Lock a live agent until the transaction ends, so that writers of its files wait for each other. Raises NotFound."""
+    if await writer.value(_LOCK, org_id=org_id, agent_id=agent_id) is None:
         raise agents.unknown(agent_id)
 
 
-async def one(reader: Reader, org_id: str, kind: ArtifactKind, agent_id: str, key: str) -> Row | None:
-    """The live memory or script of an agent."""
-    return await reader.row(_ONE, org_id, kind, agent_id, key)
+async def one(reader: Reader, org_id: str, kind: ArtifactKind, agent_id: str, key: str) -> AgentFileRow | None:
+    """Return the live memory or script of an agent, or None."""
+    return await reader.row(_ONE, org_id=org_id, kind=kind, agent_id=agent_id, key=key)
 
 
-def already_there(path: str, current: Row | None, content: str, expected_version: int | None) -> bool:
+def already_there(path: str, current: AgentFileRow | TaskRow | None, content: str, expected_version: int | None) -> bool:
     """Whether a write is answered by what is stored, since it came with a stale version and asks for nothing else.
 
     Raises VersionConflict where a stale version came with something else.
@@ -101,31 +157,28 @@ def already_there(path: str, current: Row | None, content: str, expected_version
     raise VersionConflict(path, expected=expected_version, current=version)
 
 
-async def create(writer: Writer, caller: Caller, kind: ArtifactKind, agent_id: str, *, key: str, content: str, version: int) -> Row:
-    """A new memory or script of an agent that is locked, and its change. Raises LimitExceeded where the agent has no room."""
+async def create(
+    writer: Writer, caller: Caller, kind: ArtifactKind, agent_id: str, *, key: str, content: str, version: int
+) -> AgentFileRow:
+    """Create a memory or script of a locked agent, with its change. Raises LimitExceeded if the agent has no room."""
     await capacity.claim(writer, caller.org_id, agent_id)
-    who = (caller.kind, caller.id, caller.name)
-    saved = await writer.row(_CREATE, caller.org_id, new_id(), kind, agent_id, key, content, version, now(), *who)
-    return await _told(writer, caller, kind, saved, FileOperation.CREATE)
+    what = {"id": new_id(), "kind": kind, "agent_id": agent_id, "key": key, "content": content, "version": version}
+    saved = await writer.one(_CREATE, org_id=caller.org_id, **what, **saver.arguments(caller, now()))
+    await record(writer, caller, FileKind(kind), FileOperation.CREATE, saved)
+    return saved
 
 
 async def replace(
-    writer: Writer, caller: Caller, kind: ArtifactKind, current: Row, content: str, operation: FileOperation = FileOperation.UPDATE
-) -> Row:
-    """The memory or script of a locked agent with new text, and its change."""
-    saved = await writer.row(_REPLACE, caller.org_id, current.id, content, now(), caller.kind, caller.id, caller.name)
-    return await _told(writer, caller, kind, saved, operation)
-
-
-async def _told(writer: Writer, caller: Caller, kind: ArtifactKind, saved: Row | None, operation: FileOperation) -> Row:
-    if saved is None:
-        raise RuntimeError("a file vanished while its agent was locked")
+    writer: Writer, caller: Caller, kind: ArtifactKind, current: AgentFileRow, content: str, operation: FileOperation = FileOperation.UPDATE
+) -> AgentFileRow:
+    """Replace the text of a memory or script of a locked agent, with its change."""
+    saved = await writer.one(_REPLACE, org_id=caller.org_id, id=current.id, content=content, **saver.arguments(caller, now()))
     await record(writer, caller, FileKind(kind), operation, saved)
     return saved
 
 
-async def record(writer: Writer, caller: Caller, kind: FileKind, operation: FileOperation, file: Row) -> Row:
-    """The change that says what became of an agent's file, as its row now is."""
+async def record(writer: Writer, caller: Caller, kind: FileKind, operation: FileOperation, file: AgentFileRow | TaskRow) -> Row:
+    """Record the change that says what became of an agent's file."""
     change = Change(
         kind=kind,
         operation=operation,

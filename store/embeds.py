@@ -12,7 +12,7 @@ from models.paths import Family, Path, parse
 from models.text import check
 from store import access
 from store.database import Database, Reader, Row
-from store.notes.columns import DISPLAY_PATH
+from store.display_paths import ARTIFACT_PATH, COLLECTION_PATH
 from store.notes.rights import agent_reads
 from store.query import contains
 
@@ -43,11 +43,11 @@ _TARGETS = f"""WITH asked AS (
 
 # $1 organisation, $2 the pattern of the name or null for all, $3 limit.
 _EMBEDDABLE = f"""SELECT display_path, name, kind, '![[' || display_path || ']]' AS markup FROM (
-        SELECT {DISPLAY_PATH} AS display_path, a.key AS name, 'NOTE' AS kind FROM artifacts a
+        SELECT {ARTIFACT_PATH} AS display_path, a.key AS name, 'NOTE' AS kind FROM artifacts a
         WHERE {_LIVE_NOTE} AND ($2::text IS NULL OR normalize(a.key, NFC) ILIKE $2)
             AND a.key NOT LIKE '%[[%' AND a.key NOT LIKE '%]]%'
         UNION ALL
-        SELECT 'org/' || k.org_id || '/collections/' || k.name, k.name, 'COLLECTION' FROM artifact_collections k
+        SELECT {COLLECTION_PATH}, k.name, 'COLLECTION' FROM artifact_collections k
         WHERE k.org_id = $1 AND k.deleted_at IS NULL AND ($2::text IS NULL OR k.name ILIKE $2)) found
     ORDER BY lower(name), name, display_path LIMIT $3"""
 

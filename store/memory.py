@@ -2,50 +2,80 @@
 
 from collections.abc import Mapping, Sequence
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from models.caller import Caller
 from models.errors import NotFound, Unprocessable
 from models.kinds import ArtifactKind, FileOperation
 from models.limits import MEMORY_BYTES
 from models.paths import MEMORY_KEY, Family, Path, agent_path, parse
+from models.tables import Agent, Artifact, FileChange, MemoryRevision
 from models.text import check, printable
 from store import agent_files
-from store.database import Database, Reader, Row, Writer
-from store.tasks import SAVER
+from store.agent_files import AgentFileRow
+from store.database import Database, Reader, Writer
+from store.display_paths import archive_key, archive_path
+from store.grouping import grouped
+from store.revisions import RevisionRow, SavedOnceShape, put_away, source_of
+from store.sql import TEXTS, arg, columns, query
 
-_OF_AGENTS = f"SELECT {agent_files.COLUMNS} FROM artifacts a WHERE {agent_files.LIVE} AND a.owner_id = ANY($3::text[])"
+_OF_AGENTS = query(AgentFileRow, sa.select(*agent_files.COLUMNS).where(*agent_files.LIVE, agent_files.OF_AGENTS))
 
-_FILE_NAME = "m.stamp || '-' || m.source || '.md'"
-_REVISION = f"""m.agent_id, 'org/' || m.org_id || '/agents/' || m.agent_id || '/history-archive/' || {_FILE_NAME} AS display_path,
-    m.content, m.version, m.source, m.saved_at, m.saved_by_kind, m.saved_by_id, m.saved_by_name"""
-_REVISIONS = f"""SELECT {_REVISION} FROM memory_revisions m
-    WHERE m.org_id = $1 AND m.agent_id = ANY($2::text[]) ORDER BY m.agent_id, m.version DESC"""
-_ARCHIVED = f"""SELECT {_REVISION} FROM memory_revisions m JOIN agents g ON g.org_id = m.org_id AND g.id = m.agent_id
-    WHERE m.org_id = $1 AND m.agent_id = $2 AND {_FILE_NAME} = $3 AND g.deleted_at IS NULL"""
+_REVISION = (*columns(MemoryRevision, SavedOnceShape), archive_path(MemoryRevision).label("display_path"))
+_REVISIONS_IN_ORG = col(MemoryRevision.org_id) == arg("org_id")
+_REVISIONS = query(
+    RevisionRow,
+    sa.select(*_REVISION)
+    .where(_REVISIONS_IN_ORG, col(MemoryRevision.agent_id) == sa.func.any(arg("agents", TEXTS)))
+    .order_by(col(MemoryRevision.agent_id), col(MemoryRevision.version).desc()),
+)
+_ARCHIVED = query(
+    RevisionRow,
+    sa.select(*_REVISION)
+    .join(Agent, sa.and_(col(Agent.org_id) == col(MemoryRevision.org_id), col(Agent.id) == col(MemoryRevision.agent_id)))
+    .where(
+        *(_REVISIONS_IN_ORG, col(MemoryRevision.agent_id) == arg("agent_id"), archive_key(MemoryRevision) == arg("key", sa.Text)),
+        col(Agent.deleted_at).is_(None),
+    ),
+)
 
-# The stamp is the time of the version that is put away; two within a second are told apart by the version.
-_STAMP = "to_char(a.updated_at AT TIME ZONE 'UTC', 'YYYYMMDD\"T\"HH24MISS\"Z\"')"
-_RESTORED = """EXISTS (SELECT FROM file_changes c WHERE c.org_id = $1 AND c.display_path = $3 AND c.file_id = a.id
-    AND c.version = a.version AND c.operation = 'RESTORE')"""
-_ARCHIVE = f"""INSERT INTO memory_revisions (org_id, agent_id, version, stamp, source, content,
-        saved_at, saved_by_kind, saved_by_id, saved_by_name)
-    SELECT a.org_id, a.owner_id, a.version,
-        {_STAMP} || CASE WHEN EXISTS (SELECT FROM memory_revisions m WHERE m.org_id = $1 AND m.agent_id = a.owner_id AND m.stamp = {_STAMP})
-            THEN '.' || a.version ELSE '' END,
-        CASE WHEN {_RESTORED} THEN 'restore' ELSE {SAVER.format(kind="a.updated_by_kind")} END, a.content,
-        a.updated_at, a.updated_by_kind, a.updated_by_id, a.updated_by_name
-    FROM artifacts a WHERE a.org_id = $1 AND a.id = $2"""
+_STAMP = sa.func.to_char(sa.func.timezone("UTC", col(Artifact.updated_at)), 'YYYYMMDD"T"HH24MISS"Z"')
+_STAMP_IS_TAKEN = sa.exists().where(
+    _REVISIONS_IN_ORG, col(MemoryRevision.agent_id) == col(Artifact.owner_id), col(MemoryRevision.stamp) == _STAMP
+)
+_WAS_RESTORED = sa.exists().where(
+    *(col(FileChange.org_id) == arg("org_id"), col(FileChange.display_path) == arg("path"), col(FileChange.file_id) == col(Artifact.id)),
+    *(col(FileChange.version) == col(Artifact.version), col(FileChange.operation) == FileOperation.RESTORE),
+)
+_VERSION = sa.literal(".") + sa.cast(col(Artifact.version), sa.Text)
+_ARCHIVE = put_away(
+    MemoryRevision,
+    Artifact,
+    {
+        "org_id": col(Artifact.org_id),
+        "agent_id": col(Artifact.owner_id),
+        "version": col(Artifact.version),
+        # The stamp is the time of the version that is put away. The version tells two within a second apart.
+        "stamp": _STAMP + sa.case((_STAMP_IS_TAKEN, _VERSION), else_=""),
+        "source": sa.case((_WAS_RESTORED, "restore"), else_=source_of(Artifact)),
+        "content": col(Artifact.content),
+    },
+    *(agent_files.IN_ORG, col(Artifact.id) == arg("id")),
+)
 
 
-async def of_agents(db: Database, caller: Caller, agent_ids: Sequence[str]) -> Mapping[str, Row]:
-    """The memory of each agent that has one. Raises Forbidden for an agent that asks for others."""
+async def of_agents(db: Database, caller: Caller, agent_ids: Sequence[str]) -> Mapping[str, AgentFileRow]:
+    """Return the memory of each agent that has one. Raises Forbidden for an agent that asks for others."""
     agent_files.require_own(caller, agent_ids, "memory")
     async with db.read() as reader:
-        rows = await reader.rows(_OF_AGENTS, caller.org_id, ArtifactKind.MEMORY, agent_files.storable(agent_ids))
+        ids = agent_files.storable(agent_ids)
+        rows = await reader.rows(_OF_AGENTS, org_id=caller.org_id, kind=ArtifactKind.MEMORY, agents=ids)
     return {row.agent_id: row for row in rows}
 
 
-async def get(db: Database, caller: Caller, agent_id: str) -> Row:
-    """The memory of a living agent. Raises NotFound where there is none, Forbidden for an agent that asks for another's."""
+async def get(db: Database, caller: Caller, agent_id: str) -> AgentFileRow:
+    """Return the memory of a live agent. Raises: NotFound if there is none, Forbidden for an agent that asks for another's."""
     check(agentId=agent_id)
     agent_files.require_own(caller, [agent_id], "memory")
     async with db.read() as reader:
@@ -56,10 +86,12 @@ async def get(db: Database, caller: Caller, agent_id: str) -> Row:
     return found
 
 
-async def write(db: Database, caller: Caller, content: str, *, agent_id: str | None = None, expected_version: int | None = None) -> Row:
-    """Replace an agent's memory; the memory as it is now. An agent writes its own, an operator says whose.
+async def write(
+    db: Database, caller: Caller, content: str, *, agent_id: str | None = None, expected_version: int | None = None
+) -> AgentFileRow:
+    """Replace an agent's memory; return it. An agent writes its own, an operator says whose.
 
-    `expected_version` 0 means only if there is none. Raises Unprocessable, LimitExceeded over 256 KB, NotFound, VersionConflict.
+    `expected_version` 0 means only if there is none. Raises: Unprocessable, LimitExceeded over 256 KB, NotFound, VersionConflict.
     """
     owner = agent_files.owner_of(caller, agent_id, "memory")
     agent_files.check_request("memory", content, MEMORY_BYTES, expected_version)
@@ -68,34 +100,34 @@ async def write(db: Database, caller: Caller, content: str, *, agent_id: str | N
         return await _put(writer, caller, owner, content, expected_version, FileOperation.UPDATE)
 
 
-async def _put(writer: Writer, caller: Caller, owner: str, content: str, expected_version: int | None, operation: FileOperation) -> Row:
+async def _put(
+    writer: Writer, caller: Caller, owner: str, content: str, expected_version: int | None, operation: FileOperation
+) -> AgentFileRow:
     current = await agent_files.one(writer, caller.org_id, ArtifactKind.MEMORY, owner, MEMORY_KEY)
     path = agent_path(caller.org_id, owner, MEMORY_KEY)
     if agent_files.already_there(path, current, content, expected_version) and current is not None:
         return current
     if current is None:
         return await agent_files.create(writer, caller, ArtifactKind.MEMORY, owner, key=MEMORY_KEY, content=content, version=1)
-    # In the same transaction: no version is ever lost between its replacement and its archive.
-    await writer.execute(_ARCHIVE, caller.org_id, current.id, path)
+    # Archive in the transaction that replaces, so that no version is lost between the two.
+    await writer.execute(_ARCHIVE, org_id=caller.org_id, id=current.id, path=path)
     return await agent_files.replace(writer, caller, ArtifactKind.MEMORY, current, content, operation)
 
 
-async def revisions(db: Database, caller: Caller, agent_ids: Sequence[str]) -> Mapping[str, list[Row]]:
-    """The previous versions of each agent's memory, newest first; agents without any are left out. Raises Forbidden for agents."""
+async def revisions(db: Database, caller: Caller, agent_ids: Sequence[str]) -> Mapping[str, list[RevisionRow]]:
+    """Return the previous versions of each agent's memory, newest first. Agents without any are left out. Raises Forbidden for agents."""
     caller.require_operator("the memory archive")
-    found: dict[str, list[Row]] = {}
+    ids = agent_files.storable(agent_ids)
     async with db.read() as reader:
-        for row in await reader.rows(_REVISIONS, caller.org_id, agent_files.storable(agent_ids)):
-            found.setdefault(row.agent_id, []).append(row)
-    return found
+        return grouped(await reader.rows(_REVISIONS, org_id=caller.org_id, agents=ids), lambda revision: revision.agent_id)
 
 
-async def archived(db: Database, caller: Caller, path: str) -> Row:
-    """The previous version at an archive path, for operators.
+async def archived(db: Database, caller: Caller, path: str) -> RevisionRow:
+    """Return the previous version at an archive path, for operators.
 
-    Raises NotFound for what is unknown, and for agents; Unprocessable for a path of another family.
+    Raises: NotFound for what is unknown, and for agents; Unprocessable for a path of another family.
     """
-    # Unknown rather than forbidden: the archive is not for agents to know of.
+    # Not found rather than forbidden, because agents must not learn of the archive.
     if caller.is_agent:
         raise _unknown(path)
     parsed = _archive_path(caller, path)
@@ -103,10 +135,10 @@ async def archived(db: Database, caller: Caller, path: str) -> Row:
         return await _archived(reader, parsed)
 
 
-async def restore(db: Database, caller: Caller, path: str, *, expected_version: int | None = None) -> Row:
-    """Make a previous version the present memory, for operators; the memory as it is now. What it replaces is archived like any other.
+async def restore(db: Database, caller: Caller, path: str, *, expected_version: int | None = None) -> AgentFileRow:
+    """Make a previous version the present memory, for operators; return the memory. What it replaces is archived like any other.
 
-    Raises Forbidden, NotFound, Unprocessable, VersionConflict.
+    Raises: Forbidden, NotFound, Unprocessable, VersionConflict.
     """
     caller.require_operator("memoryRestore")
     parsed = _archive_path(caller, path)
@@ -126,8 +158,8 @@ def _archive_path(caller: Caller, path: str) -> Path:
     return parsed
 
 
-async def _archived(reader: Reader, path: Path) -> Row:
-    found = await reader.row(_ARCHIVED, path.org_id, path.owner_id, path.key)
+async def _archived(reader: Reader, path: Path) -> RevisionRow:
+    found = await reader.row(_ARCHIVED, org_id=path.org_id, agent_id=path.owner_id, key=path.key)
     if found is None:
         raise _unknown(path.text)
     return found

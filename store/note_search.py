@@ -7,7 +7,7 @@ from models.errors import Unprocessable
 from models.kinds import NoteLevel
 from models.limits import DEFAULT_PAGE, MAX_PAGE
 from store.database import Database, Row
-from store.notes.columns import DISPLAY_PATH
+from store.display_paths import ARTIFACT_PATH
 from store.query import Query, parse, predicate, tsquery
 
 _BEFORE, _SHOWN = 80, 240
@@ -16,13 +16,13 @@ _TERMS = 16
 # $1 organisation, $2 and $3 the query, $4 levels, $5 owners or null for all, $6 limit, $7 the query's terms in lower case.
 # A match in the key counts like a good match of the words. Snippets are cut only for the hits that are shown.
 _FIND = f"""WITH hits AS MATERIALIZED (
-        SELECT a.id, a.org_id, a.level, a.owner_id, a.key, a.version, a.updated_at,
+        SELECT a.id, a.org_id, a.kind, a.level, a.owner_id, a.key, a.version, a.updated_at,
             ts_rank_cd(a.search, {tsquery(2)}) + CASE WHEN a.key ILIKE $3::text THEN 1 ELSE 0 END AS rank
         FROM artifacts a
         WHERE a.org_id = $1 AND a.kind = 'NOTE' AND a.deleted_at IS NULL AND a.level = ANY($4::text[])
             AND ($5::text[] IS NULL OR a.owner_id = ANY($5)) AND {predicate("a", 2, 3)}
         ORDER BY rank DESC, a.updated_at DESC, a.id LIMIT $6)
-    SELECT {DISPLAY_PATH} AS display_path, a.level, a.key, a.version, a.updated_at, a.id,
+    SELECT {ARTIFACT_PATH} AS display_path, a.level, a.key, a.version, a.updated_at, a.id,
         CASE WHEN cut.start > 1 THEN '…' ELSE '' END || btrim(regexp_replace(substr(body.text, cut.start, {_SHOWN}), '\\s+', ' ', 'g'))
             || CASE WHEN cut.start + {_SHOWN} <= length(body.text) THEN '…' ELSE '' END AS snippet
     FROM hits a JOIN artifacts f ON f.org_id = a.org_id AND f.id = a.id

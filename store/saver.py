@@ -7,22 +7,22 @@ from models.caller import Caller
 from store.sql import Shape, arg
 
 
-class CreatedShape(Shape):
-    """When a row was created, and by whom."""
-
-    created_at: datetime
-    created_by_kind: str
-    created_by_id: str
-    created_by_name: str
-
-
-class SavedShape(CreatedShape):
+class UpdatedShape(Shape):
     """When a row was last saved, and by whom."""
 
     updated_at: datetime
     updated_by_kind: str
     updated_by_id: str
     updated_by_name: str
+
+
+class SavedShape(UpdatedShape):
+    """When a row was created and last saved, and by whom."""
+
+    created_at: datetime
+    created_by_kind: str
+    created_by_id: str
+    created_by_name: str
 
 
 _FACTS = {"at": "at", "by_kind": "saver_kind", "by_id": "saver_id", "by_name": "saver_name"}

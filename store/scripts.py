@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from models.caller import Caller
 from models.clock import now
 from models.errors import MunimentError, NotFound, Problem, Unprocessable, VersionConflict
@@ -9,19 +12,35 @@ from models.kinds import ArtifactKind, FileKind, FileOperation
 from models.limits import SCRIPT_BYTES
 from models.paths import Family, Path, parse, script_path
 from models.scripts import name_faults
+from models.tables import Artifact
 from models.text import printable
 from store import access, agent_files
+from store.agent_files import AgentFileRow
 from store.changes import LAST_VERSION
 from store.database import Database, Reader, Row
+from store.grouping import grouped
 from store.notes.rights import reads
+from store.sql import arg, query
 
-_OF_AGENTS = f"""FROM artifacts a WHERE {agent_files.LIVE} AND a.owner_id = ANY($3::text[])
-    ORDER BY a.owner_id, lower(a.key), a.key"""
+_OF_AGENTS, _HEADS_OF_AGENTS = (
+    query(
+        AgentFileRow,
+        sa.select(*columns)
+        .where(*agent_files.LIVE, agent_files.OF_AGENTS)
+        .order_by(col(Artifact.owner_id), sa.func.lower(col(Artifact.key)), col(Artifact.key)),
+    )
+    for columns in (agent_files.COLUMNS, agent_files.COLUMNS_WITHOUT_CONTENT)
+)
 # A deleted script's row keeps the version of its deletion, so the rows know a path's last version even when old changes are pruned.
 _LAST = f"""SELECT greatest({LAST_VERSION}, (SELECT max(p.version) FROM artifacts p
     WHERE p.org_id = $1 AND p.owner_id = $3 AND p.kind = 'SCRIPT' AND p.key = $4))"""
-_DELETE = f"""UPDATE artifacts a SET deleted_at = $3, updated_at = $3, version = version + 1
-    WHERE a.org_id = $1 AND a.id = $2 RETURNING {agent_files.COLUMNS}"""
+_DELETE = query(
+    AgentFileRow,
+    sa.update(Artifact)
+    .where(agent_files.IN_ORG, col(Artifact.id) == arg("id"))
+    .values(deleted_at=arg("at"), updated_at=arg("at"), version=col(Artifact.version) + 1)
+    .returning(*agent_files.COLUMNS),
+)
 
 _OTHERS = {
     Family.NOTE: "is a note, not a script; use note_get, note_write and note_delete",
@@ -33,25 +52,23 @@ _OTHERS = {
 }
 
 
-async def of_agents(db: Database, caller: Caller, agent_ids: Sequence[str], *, content: bool = True) -> Mapping[str, list[Row]]:
-    """The scripts of each agent by name; agents without any are left out, and without `content` their text is None.
+async def of_agents(db: Database, caller: Caller, agent_ids: Sequence[str], *, content: bool = True) -> Mapping[str, list[AgentFileRow]]:
+    """Return the scripts of each agent, by name. Agents without scripts are left out, and without `content` the text is None.
 
-    Raises Forbidden for an agent that asks for others.
+    Raises: Forbidden for an agent that asks for others.
     """
     agent_files.require_own(caller, agent_ids, "scripts")
-    columns = agent_files.COLUMNS if content else agent_files.COLUMNS_WITHOUT_CONTENT
-    found: dict[str, list[Row]] = {}
+    statement = _OF_AGENTS if content else _HEADS_OF_AGENTS
     async with db.read() as reader:
         ids = agent_files.storable(agent_ids)
-        for row in await reader.rows(f"SELECT {columns} {_OF_AGENTS}", caller.org_id, ArtifactKind.SCRIPT, ids):
-            found.setdefault(row.agent_id, []).append(row)
-    return found
+        rows = await reader.rows(statement, org_id=caller.org_id, kind=ArtifactKind.SCRIPT, agents=ids)
+    return grouped(rows, lambda script: script.agent_id)
 
 
-async def listed(db: Database, caller: Caller, agent_id: str | None = None, *, content: bool = True) -> list[Row]:
-    """The scripts of one agent by name: the caller's own, or for an operator those of the agent named.
+async def listed(db: Database, caller: Caller, agent_id: str | None = None, *, content: bool = True) -> list[AgentFileRow]:
+    """Return the scripts of one agent, by name: the caller's own, or for an operator those of the agent named.
 
-    Raises Unprocessable where an agent names one or an operator does not, NotFound for an unknown agent.
+    Raises: Unprocessable if an agent names one or an operator does not, NotFound for an unknown agent.
     """
     owner = agent_files.owner_of(caller, agent_id, "scripts")
     found = (await of_agents(db, caller, [owner], content=content)).get(owner, [])
@@ -61,8 +78,8 @@ async def listed(db: Database, caller: Caller, agent_id: str | None = None, *, c
     return found
 
 
-async def get(db: Database, caller: Caller, path: str) -> Row:
-    """The script at a display path. Raises NotFound, or Unprocessable naming the right tool for a path of another family."""
+async def get(db: Database, caller: Caller, path: str) -> AgentFileRow:
+    """Return the script at a display path. Raises NotFound, or Unprocessable naming the right tool for a path of another family."""
     async with db.read() as reader:
         parsed = await _script(reader, caller, path)
         found = await agent_files.one(reader, caller.org_id, ArtifactKind.SCRIPT, parsed.owner_id, parsed.key)
@@ -73,11 +90,11 @@ async def get(db: Database, caller: Caller, path: str) -> Row:
 
 async def write(
     db: Database, caller: Caller, name: str, content: str, *, agent_id: str | None = None, expected_version: int | None = None
-) -> Row:
-    """Create or replace a script; the script as it is now. An agent writes its own, an operator says whose.
+) -> AgentFileRow:
+    """Create or replace a script; return it. An agent writes its own, an operator says whose.
 
-    `expected_version` 0 means only if there is none. Raises Unprocessable, LimitExceeded over 256 KB or 10,000 artifacts,
-    NotFound, VersionConflict.
+    `expected_version` 0 means only if there is none.
+    Raises: Unprocessable, LimitExceeded over 256 KB or 10,000 artifacts, NotFound, VersionConflict.
     """
     owner = agent_files.owner_of(caller, agent_id, "scripts")
     agent_files.check_request("script", content, SCRIPT_BYTES, expected_version, [Problem("name", reason) for reason in name_faults(name)])
@@ -94,7 +111,7 @@ async def write(
 
 
 async def delete(db: Database, caller: Caller, path: str, *, expected_version: int | None = None) -> Row:
-    """Delete the script at a display path; the change that says so. Raises as `get`, and VersionConflict."""
+    """Delete the script at a display path; return the change. Raises as `get`, and VersionConflict."""
     async with db.write() as writer:
         parsed = await _script(writer, caller, path)
         # The path of an agent that is gone is an unknown path, not an unknown agent: the caller named no agent.
@@ -105,7 +122,7 @@ async def delete(db: Database, caller: Caller, path: str, *, expected_version: i
         current = await agent_files.one(writer, caller.org_id, ArtifactKind.SCRIPT, parsed.owner_id, parsed.key)
         if current is not None and expected_version not in {None, current.version}:
             raise VersionConflict(path, expected=expected_version or 0, current=current.version)
-        gone = current and await writer.row(_DELETE, caller.org_id, current.id, now())
+        gone = current and await writer.row(_DELETE, org_id=caller.org_id, id=current.id, at=now())
         if gone is None:
             raise _unknown(path)
         return await agent_files.record(writer, caller, FileKind.SCRIPT, FileOperation.DELETE, gone)

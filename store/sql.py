@@ -53,6 +53,7 @@ class Statement:
 
     def __init__(self, clause: ClauseElement) -> None:
         compiled = cast(SQLCompiler, clause.compile(dialect=_DIALECT))
+        # SQLAlchemy fills in such a default while it executes, which is not how these statements are run.
         if compiled.insert_prefetch:
             raise TypeError(
                 f"the insert must name {[column.name for column in compiled.insert_prefetch]}: their defaults are not the database's"
@@ -87,6 +88,14 @@ def query(shape: type[R_co], clause: ClauseElement) -> Query[R_co]:
 def command(clause: ClauseElement) -> Statement:
     """Compile a statement that returns no rows."""
     return Statement(clause)
+
+
+def fragment(clause: ClauseElement) -> str:
+    """Return the text of an expression without parameters, for a statement that is text. Raises TypeError for one with parameters."""
+    compiled = Statement(clause)
+    if compiled.names:
+        raise TypeError(f"a fragment takes no parameters, but this one takes {sorted(compiled.names)}")
+    return compiled.text
 
 
 def columns(model: type[SQLModel], shape: type[Shape]) -> tuple[ColumnElement[Any], ...]:

@@ -11,21 +11,21 @@ from models.limits import STATE_COLLECTIONS
 from models.text import check
 from store import access, agent_files, agents, embeds
 from store.database import Database, Reader, Row
-from store.notes.columns import DISPLAY_PATH
+from store.display_paths import ARTIFACT_PATH, COLLECTION_PATH
 
 _AGENT = """SELECT id, guild_id, read_guild, read_org, task FROM agents WHERE org_id = $1 AND id = $2 AND deleted_at IS NULL"""
-_FILES = f"""SELECT a.kind, a.key AS name, {agent_files.DISPLAY_PATH} AS display_path, a.version,
+_FILES = f"""SELECT a.kind, a.key AS name, {ARTIFACT_PATH} AS display_path, a.version,
         CASE a.kind WHEN 'MEMORY' THEN a.content END AS content
     FROM artifacts a WHERE a.org_id = $1 AND a.owner_id = $2 AND a.kind IN ('MEMORY', 'SCRIPT') AND a.deleted_at IS NULL
     ORDER BY lower(a.key), a.key"""
 # The agent's own notes, then its guild's, then the organisation's; a null guild and organisation stand for what it does not read.
-_NOTES = f"""SELECT {DISPLAY_PATH} AS display_path, a.version, a.updated_at FROM artifacts a
+_NOTES = f"""SELECT {ARTIFACT_PATH} AS display_path, a.version, a.updated_at FROM artifacts a
     WHERE a.org_id = $1 AND a.kind = 'NOTE' AND a.deleted_at IS NULL AND a.owner_id = ANY($2::text[])
         AND (a.level, a.owner_id) IN (('AGENT', $3::text), ('GUILD', $4::text), ('ORG', $5::text))
     ORDER BY a.level, lower(a.key), a.key"""
 _COLLECTIONS = f"""SELECT k.name, k.purpose, {access.effective()} AS access,
         CASE WHEN k.guild_id IS NULL THEN 'ORG' ELSE 'GUILD' END AS scope,
-        'org/' || k.org_id || '/collections/' || k.name AS display_path, k.columns
+        {COLLECTION_PATH} AS display_path, k.columns
     FROM artifact_collections k {access.joins()}
     WHERE k.org_id = $1 AND k.deleted_at IS NULL AND {access.effective()} <> 'NONE' ORDER BY k.name LIMIT {STATE_COLLECTIONS + 1}"""
 

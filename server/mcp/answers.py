@@ -6,6 +6,7 @@ from typing import Any
 
 from models.datetimes import stored
 from models.errors import Problem
+from store.agent_files import AgentFileRow
 from store.database import Row
 
 Answer = dict[str, Any]
@@ -57,7 +58,7 @@ def records(rows: Sequence[Row]) -> list[Answer]:
     return [record(row) for row in rows]
 
 
-def agent_file(row: Row, *, content: bool) -> Answer:
+def agent_file(row: AgentFileRow, *, content: bool) -> Answer:
     """An agent's memory or script, with its text if that was asked for."""
     return {
         "display_path": row.display_path,
@@ -75,6 +76,6 @@ def problems(found: Sequence[Problem]) -> list[Answer]:
     return [problem.as_json() for problem in found]
 
 
-def _saver(row: Row) -> Answer:
+def _saver(row: Row | AgentFileRow) -> Answer:
     kind, name = row.updated_by_kind, row.updated_by_name
     return {"kind": kind.lower(), "id": row.updated_by_id, "name": name}

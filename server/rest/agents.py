@@ -9,7 +9,8 @@ from server.rest import models, shapes
 from server.rest.arguments import Body
 from server.rest.route import Answer, Call, Guard, NoQuery, Route, Tag
 from store import agent_files, agents, embeds, memory, scripts, state, tasks
-from store.database import Row
+from store.agent_files import TaskRow
+from store.revisions import RevisionRow
 
 
 class FileContent(Body):
@@ -102,12 +103,12 @@ async def get_state(call: Call, _args: NoQuery) -> Answer:
     return Answer(state.as_json(await state.of_agent(call.db, call.caller, call.path["id"])))
 
 
-async def _task(call: Call, row: Row) -> Answer:
+async def _task(call: Call, row: TaskRow) -> Answer:
     rendered = await embeds.render(call.db, call.caller.org_id, row.content)
     return Answer({**shapes.agent_file(row), "rendered": rendered}, row.version)
 
 
-async def _revisions(call: Call, agent: str, rows: list[Row] | None) -> Answer:
+async def _revisions(call: Call, agent: str, rows: list[RevisionRow] | None) -> Answer:
     if not rows:
         await _require(call, agent)
     return Answer({"revisions": [shapes.revision(row) for row in rows or ()]})

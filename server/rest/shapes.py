@@ -6,9 +6,11 @@ from typing import Any
 import orjson
 
 from models.cursor import Cursor
+from store.agent_files import AgentFileRow, TaskRow
 from store.agents import AgentRow
 from store.database import Row
 from store.guilds import GuildRow
+from store.revisions import RevisionRow
 from store.runs import RunRow
 from store.transfer import ImportResult
 
@@ -30,12 +32,13 @@ def low(value: str | None) -> str | None:
     return None if value is None else value.lower()
 
 
-def actor(row: Row, role: str) -> Json:
-    """Who: `role` is the beginning of the columns that say it."""
-    return {"kind": row[f"{role}_kind"].lower(), "id": row[f"{role}_id"], "name": row[f"{role}_name"]}
+def actor(row: object, role: str) -> Json:
+    """Return who did it; `role` is the beginning of the columns that say so."""
+    kind, actor_id, name = (getattr(row, f"{role}_{fact}") for fact in ("kind", "id", "name"))
+    return {"kind": kind.lower(), "id": actor_id, "name": name}
 
 
-def _saved(row: Row) -> Json:
+def _saved(row: Row | AgentFileRow | TaskRow) -> Json:
     return {"version": row.version, "updated_at": row.updated_at, "updated_by": actor(row, "updated_by")}
 
 
@@ -83,22 +86,22 @@ def note_hit(row: Row) -> Json:
     return {**plain(row, "display_path", "key", "snippet", "version", "updated_at"), "level": low(row.level)}
 
 
-def agent_file(row: Row) -> Json:
+def agent_file(row: AgentFileRow | TaskRow) -> Json:
     """A task or a memory."""
     return {**plain(row, "agent_id", "display_path", "content"), **_saved(row)}
 
 
-def script_entry(row: Row) -> Json:
+def script_entry(row: AgentFileRow) -> Json:
     """A script without its text."""
     return {**plain(row, "agent_id", "display_path", "name"), **_saved(row)}
 
 
-def script(row: Row) -> Json:
+def script(row: AgentFileRow) -> Json:
     """A script."""
     return {**script_entry(row), "content": row.content}
 
 
-def revision(row: Row) -> Json:
+def revision(row: RevisionRow) -> Json:
     """A previous version."""
     return {**plain(row, "display_path", "content", "version", "source", "saved_at"), "saved_by": actor(row, "saved_by")}
 

@@ -3,10 +3,9 @@
 import re
 import unicodedata
 
-DISPLAY_PATH = """'org/' || a.org_id || CASE a.level WHEN 'GUILD' THEN '/guilds/' || a.owner_id WHEN 'AGENT' THEN '/agents/' || a.owner_id
-    ELSE '' END || '/' || a.key"""
+from store.display_paths import ARTIFACT_PATH
 
-_FACTS = f"""a.id, {DISPLAY_PATH} AS display_path, a.level, a.owner_id, a.key, {{content}} AS content, a.version,
+_FACTS = f"""a.id, {ARTIFACT_PATH} AS display_path, a.level, a.owner_id, a.key, {{content}} AS content, a.version,
     a.created_at, a.created_by_kind, a.created_by_id, a.created_by_name,
     a.updated_at, a.updated_by_kind, a.updated_by_id, a.updated_by_name"""
 

@@ -6,7 +6,7 @@ from models import embeds
 from models.errors import Conflict
 from models.paths import parse
 from store.database import Writer
-from store.notes.columns import DISPLAY_PATH
+from store.display_paths import ARTIFACT_PATH
 from store.notes.rights import agent_reads
 from store.query import contains
 
@@ -16,7 +16,7 @@ _TARGETS_OF_TASK = f"""(SELECT btrim(m[1], '{embeds.BLANKS}') FROM regexp_matche
 _TARGETS_OF_NOTE = f"""(SELECT btrim(m[1], '{embeds.BLANKS}') FROM regexp_matches(a.content, '{embeds.PATTERN}', 'g') m)"""
 # $1 organisation, $2 the note's path, $3 the pattern that finds the path in the notes' search text, which is indexed, $4 level, $5 owner.
 _EMBEDDING_AGENTS = f"""WITH carriers AS MATERIALIZED (
-        SELECT {DISPLAY_PATH} AS path FROM artifacts a
+        SELECT {ARTIFACT_PATH} AS path FROM artifacts a
         LEFT JOIN agents w ON w.org_id = $1 AND w.id = a.updated_by_id AND w.deleted_at IS NULL
         WHERE a.org_id = $1 AND a.kind = 'NOTE' AND a.deleted_at IS NULL
             AND a.search_blob LIKE $3 AND strpos(a.content, $2) > 0 AND $2 IN {_TARGETS_OF_NOTE}
