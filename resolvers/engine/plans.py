@@ -184,7 +184,8 @@ class DocumentPlans:
             key = (*key, *[id(detail.node) for detail in details[1:]])
         family = self._families.get(key)
         if family is None:
-            names = {name for detail in details for name in _conditions(executor, detail.node.selection_set, set())}
+            seen: set[str] = set()
+            names = {name for detail in details for name in _conditions(executor, detail.node.selection_set, seen)}
             family = self._families[key] = (tuple(sorted(names)), {})
         variables, found = family
         given = executor.variable_values.coerced
@@ -237,7 +238,7 @@ def _is_known(detail: Any) -> bool:
 
 
 def _conditions(executor: Executor[Any], selection_set: SelectionSetNode | None, seen: set[str]) -> Iterator[str]:
-    """Yield the variables that decide what of a selection is included."""
+    """Yield the variables that decide what of a selection is included. `seen` names the fragments that need no second visit."""
     for selection in selection_set.selections if selection_set else ():
         for directive in selection.directives or ():
             for argument in directive.arguments or ():

@@ -58,6 +58,16 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert anchor in anchors(file), f"{target}{anchor}"
 
 
+def test_every_attack_names_a_test_that_exists() -> None:
+    rows = [row for row in (ROOT / "docs/security.md").read_text().splitlines() if row.startswith("| ") and not row.startswith("| attack")]
+    assert rows
+    for row in rows:
+        names = re.findall(r"`(tests/\S+\.py)::(test_\w+)`", row)
+        assert names, f"no test in: {row}"
+        for file, name in names:
+            assert f"def {name}(" in (ROOT / file).read_text(), f"{file}::{name}"
+
+
 def test_the_distribution_by_organisation_names_every_table() -> None:
     from sqlmodel import SQLModel
 
