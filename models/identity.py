@@ -1,4 +1,4 @@
-"""What is derived from a record's values: the identity that tells records apart, and the text that is searched."""
+"""What is derived from content: the identity that tells records apart, and the text by which records and notes are searched."""
 
 import hashlib
 import unicodedata
@@ -9,6 +9,7 @@ from models.columns import ColumnDef, unique_column
 from models.kinds import ColumnType
 from models.limits import INDEXED_BYTES_PER_RECORD, KB
 from models.numbers import decimal_text, is_number
+from models.words import SEPARATOR
 
 
 def identity(columns: Sequence[ColumnDef], body: Mapping[str, Any]) -> str | None:
@@ -31,9 +32,14 @@ def digest(value: str | None) -> bytes | None:
 
 
 def search_blob(columns: Sequence[ColumnDef], body: Mapping[str, Any]) -> str:
-    """Every value of the body as text, a line each, in the order of the columns; NFC, since queries are."""
-    lines = (text for column in columns if column.name in body for text in _texts(body[column.name]))
-    return unicodedata.normalize("NFC", "\n".join(lines))
+    """Return every value of the body as text, apart by words.SEPARATOR, in the order of the columns; NFC, since queries are."""
+    parts = (text.replace(SEPARATOR, " ") for column in columns if column.name in body for text in _texts(body[column.name]))
+    return unicodedata.normalize("NFC", SEPARATOR.join(parts))
+
+
+def note_blob(key: str, content: str) -> str:
+    """Return what a note is searched by: its key, then its content, apart by words.SEPARATOR; NFC, since queries are."""
+    return unicodedata.normalize("NFC", f"{key}{SEPARATOR}{content.replace(SEPARATOR, ' ')}")
 
 
 def indexed_fault(blob: str) -> str | None:

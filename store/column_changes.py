@@ -16,8 +16,10 @@ _LIVE = """SELECT id, number, content_json, identity, search_blob FROM artifacts
     WHERE org_id = $1 AND collection_id = $2 AND kind = 'OBJECT' AND deleted_at IS NULL ORDER BY number"""
 _FORGET = """UPDATE artifacts SET identity = NULL, identity_hash = NULL
     WHERE org_id = $1 AND collection_id = $2 AND id = ANY($3::text[])"""
-_REWRITE = """UPDATE artifacts a SET content_json = n.body::jsonb, identity = n.identity, identity_hash = n.digest, search_blob = n.blob
-    FROM unnest($3::text[], $4::text[], $5::text[], $6::bytea[], $7::text[]) AS n (id, body, identity, digest, blob)
+_REWRITE = """UPDATE artifacts a SET content_json = n.body::jsonb, identity = n.identity, identity_hash = n.digest, search_blob = n.blob,
+        search = n.search, search_words = n.search_words
+    FROM unnest($3::text[], $4::text[], $5::text[], $6::bytea[], $7::text[], $8::tsvector[], $9::text[])
+        AS n (id, body, identity, digest, blob, search, search_words)
     WHERE a.org_id = $1 AND a.collection_id = $2 AND a.id = n.id"""
 _SHOWN_CONFLICTS = 5
 

@@ -9,7 +9,6 @@ OLDEST = 14
 _FACTS = """SELECT current_setting('server_version_num')::int AS number, split_part(current_setting('server_version'), ' ', 1) AS version,
     current_setting('server_encoding') AS encoding, (SELECT datcollate FROM pg_database WHERE datname = current_database()) AS collation,
     (SELECT extversion FROM pg_extension WHERE extname = 'pg_trgm') AS trigrams,
-    to_regprocedure('muniment_tsvector(bigint, text)') IS NOT NULL AS words,
     'ÉCLAIR' ILIKE 'éclair' AS folds, current_setting('fsync') AS fsync, current_setting('transaction_read_only') AS read_only,
     (SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
         WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace) AS broken_indexes"""
@@ -36,7 +35,6 @@ async def of_server(reader: Reader) -> list[Check]:
             "locale", facts.collation, None if facts.folds else "É and é are not one letter here; make the database with a UTF-8 locale"
         ),
         _check("extension", f"pg_trgm {facts.trigrams}", None if facts.trigrams else "run `muniment migrate`"),
-        _check("functions", "muniment_tsvector", None if facts.words else "missing; the database was not restored whole"),
         _check("writing", f"read-only is {facts.read_only}", None if facts.read_only == "off" else "this is a standby; give the primary"),
         _check(
             "durability", f"fsync is {facts.fsync}", None if facts.fsync == "on" else "a power cut may lose acknowledged writes", "note"

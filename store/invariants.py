@@ -8,7 +8,6 @@ from models import columns as dialect
 from models import identity
 from models.text import printable
 from store.database import Database, Reader, Row
-from store.notes.columns import search_blob
 
 _SHOWN = 100
 
@@ -171,7 +170,7 @@ async def _derived(reader: Reader, org_id: str | None) -> AsyncIterator[Finding]
             for fault in _record_faults(columns, record):
                 yield Finding(INVARIANTS[-1], collection.org_id, f"record {record.number} of {collection.name}: {fault}")
     async for file in reader.stream(_FILES, org_id):
-        expected = search_blob(file.key, file.content) if file.kind == "NOTE" else None
+        expected = identity.note_blob(file.key, file.content) if file.kind == "NOTE" else None
         if file.search_blob != expected:
             yield Finding(INVARIANTS[-1], file.org_id, f"{file.path} is searched by another text than its content")
 

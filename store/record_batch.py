@@ -21,16 +21,18 @@ _COUNT = """UPDATE artifact_collections SET next_id = next_id + $3, record_count
 # Records of a table that had this name before may have left versions at the same paths.
 _LAST = f"""SELECT p.path, {record_rows.last_version("p.path")} AS version FROM unnest($2::text[]) AS p (path)"""
 _INSERT = """INSERT INTO artifacts (org_id, id, kind, level, owner_id, key, collection_id, number, version, content_json, identity,
-        identity_hash, search_blob, created_at, created_by_kind, created_by_id, created_by_name,
+        identity_hash, search_blob, search, search_words, created_at, created_by_kind, created_by_id, created_by_name,
         updated_at, updated_by_kind, updated_by_id, updated_by_name)
-    SELECT $1, n.id, 'OBJECT', 'ORG', $1, n.number::text, $2, n.number, n.version, n.body::jsonb, n.identity, n.digest, n.blob,
-        $10, $11, $12, $13, $10, $11, $12, $13
-    FROM unnest($3::text[], $4::bigint[], $5::int[], $6::text[], $7::text[], $8::bytea[], $9::text[])
-        AS n (id, number, version, body, identity, digest, blob)"""
+    SELECT $1, n.id, 'OBJECT', 'ORG', $1, n.number::text, $2, n.number, n.version,
+        n.body::jsonb, n.identity, n.digest, n.blob, n.search, n.search_words,
+        $12, $13, $14, $15, $12, $13, $14, $15
+    FROM unnest($3::text[], $4::bigint[], $5::int[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::tsvector[], $11::text[])
+        AS n (id, number, version, body, identity, digest, blob, search, search_words)"""
 _UPDATE = """UPDATE artifacts a SET version = n.version, content_json = n.body::jsonb, identity = n.identity, identity_hash = n.digest,
-        search_blob = n.blob, updated_at = $10, updated_by_kind = $11, updated_by_id = $12, updated_by_name = $13
-    FROM unnest($3::text[], $4::bigint[], $5::int[], $6::text[], $7::text[], $8::bytea[], $9::text[])
-        AS n (id, number, version, body, identity, digest, blob)
+        search_blob = n.blob, search = n.search, search_words = n.search_words,
+        updated_at = $12, updated_by_kind = $13, updated_by_id = $14, updated_by_name = $15
+    FROM unnest($3::text[], $4::bigint[], $5::int[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::tsvector[], $11::text[])
+        AS n (id, number, version, body, identity, digest, blob, search, search_words)
     WHERE a.org_id = $1 AND a.collection_id = $2 AND a.id = n.id"""
 _CHANGES = f"""INSERT INTO file_changes ({INSERT_COLUMNS})
     SELECT $1, n.id, n.path, n.event, NULL, 'RECORD', n.operation, n.version, NULL, NULL, $2, $8, $9, $10, $11, $12, $13, $14

@@ -30,7 +30,7 @@ class Match:
         """The conditions, all of which must hold; none for every record."""
         found = self._beside_query(parameters)
         if self.query is not None:
-            found.append(queries.predicate("a", parameters.take(self.query.words), parameters.take(self.query.pattern)))
+            found.append(self.query.predicate("a", parameters))
         return found
 
     def in_turns(self, parameters: Parameters) -> tuple[str, str] | None:
@@ -40,8 +40,7 @@ class Match:
         """
         if self.query is None or self.query.token is None or self.narrowing.terms:
             return None
-        words = queries.has_words("a", parameters.take(self.query.words))
-        token = queries.has_token("a", parameters.take(self.query.pattern))
+        words, token = self.query.has_words("a", parameters), self.query.has_token("a", parameters)
         beside = self._beside_query(parameters)
         return " AND ".join([words, *beside]), " AND ".join([token, f"({words}) IS NOT TRUE", *beside])
 
@@ -55,7 +54,7 @@ class Match:
         """The order of a search: the words' rank and the terms' similarities together, then the latest."""
         parts = self.narrowing.similarities(parameters)
         if self.query is not None:
-            parts.append(f"ts_rank_cd(a.search, {queries.tsquery(parameters.take(self.query.words))})")
+            parts.append(f"coalesce(ts_rank_cd(a.search, {self.query.tsquery(parameters)}), 0)")
         return [Key(" + ".join(parts) or "0", "DESC"), Key("a.updated_at", "DESC"), LAST_KEY]
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any, NamedTuple
 
-from models import identity
+from models import identity, words
 from models.caller import Caller
 from models.clock import new_id, now
 from models.columns import ColumnDef
@@ -68,16 +68,16 @@ _WHO = "$4, $5, $6, $7, $8, $9"  # kind, id, name, run, tool call, tool
 _INSERT = f"""WITH k AS (
         UPDATE artifact_collections SET next_id = next_id + 1, record_count = record_count + 1, revision = revision + 1
         WHERE org_id = $1 AND id = $2 AND version = $3 AND deleted_at IS NULL AND record_count < {RECORDS_PER_COLLECTION}
-            AND EXISTS (SELECT FROM artifact_collections k {access.joins("$16", "$17")}
-                WHERE k.org_id = $1 AND k.id = $2 AND {access.effective("$16", "$17")} = 'WRITE')
+            AND EXISTS (SELECT FROM artifact_collections k {access.joins("$18", "$19")}
+                WHERE k.org_id = $1 AND k.id = $2 AND {access.effective("$18", "$19")} = 'WRITE')
             AND ($13::bytea IS NULL OR NOT EXISTS (SELECT FROM artifacts WHERE org_id = $1 AND collection_id = $2
                 AND identity_hash = $13 AND deleted_at IS NULL))
         RETURNING org_id, id, name, next_id - 1 AS number),
     a AS (
         INSERT INTO artifacts (org_id, id, kind, level, owner_id, key, collection_id, number, content_json, identity, identity_hash,
-            search_blob, version, created_at, created_by_kind, created_by_id, created_by_name,
+            search_blob, search, search_words, version, created_at, created_by_kind, created_by_id, created_by_name,
             updated_at, updated_by_kind, updated_by_id, updated_by_name)
-        SELECT $1, $15, 'OBJECT', 'ORG', $1, k.number::text, k.id, k.number, $11::jsonb, $12, $13, $14,
+        SELECT $1, $17, 'OBJECT', 'ORG', $1, k.number::text, k.id, k.number, $11::jsonb, $12, $13, $14, $15::tsvector, $16,
             {last_version("'org/' || k.org_id || '/collections/' || k.name || '/' || k.number")} + 1,
             $10, $4, $5, $6, $10, $4, $5, $6 FROM k RETURNING {_RETURNED}),
     c AS ({_change("CREATE", "'org/' || a.org_id || '/collections/' || k.name", _WHO, "$10")})
@@ -109,24 +109,29 @@ def _changing(operation: str, change: str, removed: int) -> str:
     )
 
 
-_UPDATE = _changing("UPDATE", "content_json = $13::jsonb, identity = $14, identity_hash = $15, search_blob = $16", 0)
+_BODY = """content_json = $13::jsonb, identity = $14, identity_hash = $15,
+    search_blob = $16, search = $17::tsvector, search_words = $18"""
+_UPDATE = _changing("UPDATE", _BODY, 0)
 _REMOVE = _changing("DELETE", "deleted_at = $10", 1)
 
 
 class Forms(NamedTuple):
-    """What is stored of a body: its JSON, identity, the identity's digest, and the search text."""
+    """What is stored of a body: its JSON, identity, the identity's digest, and the text and words that it is searched by."""
 
     body: str
     identity: str | None
     digest: bytes | None
     blob: str
+    search: str
+    search_words: str | None
 
 
 def forms(columns: tuple[ColumnDef, ...], body: dict[str, Any]) -> Forms:
     """The stored forms of a body."""
     # Made anew at each write, since the unique column may have changed since the last.
     own = identity.identity(columns, body)
-    return Forms(to_json(body), own, identity.digest(own), identity.search_blob(columns, body))
+    blob = identity.search_blob(columns, body)
+    return Forms(to_json(body), own, identity.digest(own), blob, *words.index(blob))
 
 
 async def one(reader: Reader, org_id: str, collection_id: str, number: int) -> Row | None:

@@ -1,7 +1,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Computed, Index, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, text
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlmodel import Field, SQLModel
 
@@ -37,7 +37,8 @@ class Artifact(Saved, table=True):
     """A note, a record (kind OBJECT), an agent's memory or a script.
 
     A record has `collection_id`, `number`, `content_json`, and `identity` with its SHA-256 where the collection has a unique column
-    (the digest carries the unique index, since an index entry has less room than a value). `search` is made of `number` and `search_blob`.
+    (the digest carries the unique index, since an index entry has less room than a value). `search` has the words of
+    `search_blob`; where it lacks some of their positions, `search_words` has them all (models.words).
     """
 
     __tablename__ = "artifacts"
@@ -72,11 +73,8 @@ class Artifact(Saved, table=True):
     identity: str | None = None
     identity_hash: bytes | None = digest(nullable=True)
     search_blob: str | None = None
-    search: str | None = Field(
-        default=None,
-        sa_type=TSVECTOR,
-        sa_column_args=[Computed("muniment_tsvector(number, search_blob)", persisted=True)],
-    )
+    search: str | None = Field(default=None, sa_type=TSVECTOR)
+    search_words: str | None = None
     version: int = 1
     deleted_at: datetime | None = moment(nullable=True)
 

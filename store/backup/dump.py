@@ -26,9 +26,9 @@ TABLES: dict[str, str] = {
 }
 LEFT_OUT = {"tokens": "secrets stay where they were issued; issue new ones"}
 
-# A generated column is made again from the others.
+# A restore makes the word index of artifacts again.
 _COLUMNS = """SELECT attname AS name FROM pg_attribute
-    WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum"""
+    WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('search', 'search_words') ORDER BY attnum"""
 
 
 async def columns_of(reader: Reader, table: str) -> list[str]:

@@ -9,6 +9,7 @@ import asyncpg
 
 from models.cursor import START, Cursor
 from models.errors import Conflict, Unprocessable
+from store import search_index
 from store.backup.dump import TABLES, columns_of
 from store.database import Database, Writer
 from store.feed import retention
@@ -46,6 +47,7 @@ async def restore(db: Database, org_id: str, parts: Mapping[str, Part], *, progr
             for table, part in parts.items():
                 if table not in {"file_changes", "feed_horizons"}:
                     await _insert(writer, org_id, table, part.columns, part.lines, progress)
+            await search_index.rebuild(writer, org_id)
             await _changes(writer, org_id, parts, steps, progress)
             writer.touched.add(org_id)
     except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:

@@ -1,7 +1,4 @@
-"""A note as every reader sees it, and the text that it is found by."""
-
-import re
-import unicodedata
+"""A note as every reader sees it."""
 
 from store.display_paths import ARTIFACT_PATH
 
@@ -12,11 +9,3 @@ _FACTS = f"""a.id, {ARTIFACT_PATH} AS display_path, a.level, a.owner_id, a.key, 
 # From artifacts AS a; the second is for lists whose reader does not ask for the text, which may be long.
 COLUMNS = _FACTS.format(content="a.content")
 COLUMNS_WITHOUT_CONTENT = _FACTS.format(content="NULL::text")
-
-_BETWEEN_WORDS = re.compile(r"[^\w]+|_+")
-
-
-def search_blob(key: str, content: str) -> str:
-    """What a note is searched by: its key, the words of its key on the same line, then its content; all in NFC."""
-    words = _BETWEEN_WORDS.sub(" ", key.removesuffix(".md")).strip()
-    return unicodedata.normalize("NFC", f"{key} {words}\n{content}")

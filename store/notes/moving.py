@@ -1,3 +1,4 @@
+from models import identity, words
 from models.caller import Caller
 from models.clock import new_id, now
 from models.errors import Conflict
@@ -7,7 +8,7 @@ from store import capacity, changes
 from store.changes import LAST_VERSION, Change
 from store.database import Database, Row, Writer
 from store.notes import owners
-from store.notes.columns import COLUMNS, search_blob
+from store.notes.columns import COLUMNS
 from store.notes.embedded import refuse_if_embedded
 from store.notes.families import note_to_move
 from store.notes.reading import ONE
@@ -17,9 +18,9 @@ _LAST = f"""SELECT greatest({LAST_VERSION}, (SELECT max(p.version) FROM artifact
     WHERE p.org_id = $1 AND p.owner_id = $3 AND p.kind = 'NOTE' AND p.key = $4))"""
 # Both rows take the version of the move, which is the last of the one path and the newest of the other.
 _LEAVE = "UPDATE artifacts SET deleted_at = $3, version = $4 WHERE org_id = $1 AND id = $2"
-_ARRIVE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, search_blob, version,
+_ARRIVE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, search_blob, search, search_words, version,
         created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name)
-    SELECT o.org_id, $3, 'NOTE', $4, $5, $6, o.content, $7, $8,
+    SELECT o.org_id, $3, 'NOTE', $4, $5, $6, o.content, $7, $13::tsvector, $14::text, $8,
         o.created_at, o.created_by_kind, o.created_by_id, o.created_by_name, $9, $10, $11, $12
     FROM artifacts o WHERE o.org_id = $1 AND o.id = $2 RETURNING {COLUMNS}"""
 
@@ -61,9 +62,10 @@ async def _carry(writer: Writer, caller: Caller, old: Row, target: Path, version
     at, file_id = now(), new_id()
     # The old row stays, deleted, and a new one arrives: each path keeps a row of its own with its last version.
     await writer.execute(_LEAVE, caller.org_id, old.id, at, version)
-    where = (target.level, target.owner_id, target.key, search_blob(target.key, old.content))
+    blob = identity.note_blob(target.key, old.content)
+    where = (target.level, target.owner_id, target.key, blob)
     who = (caller.kind, caller.id, caller.name)
-    moved = await writer.row(_ARRIVE, caller.org_id, old.id, file_id, *where, version, at, *who)
+    moved = await writer.row(_ARRIVE, caller.org_id, old.id, file_id, *where, version, at, *who, *words.index(blob))
     if moved is None:
         raise RuntimeError("a note vanished while its row was locked")
     change = Change(

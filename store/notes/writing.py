@@ -1,5 +1,6 @@
 """Creating or replacing a note: one statement where nothing stands in the way, a closer look in a transaction where it does."""
 
+from models import identity, words
 from models.caller import Caller
 from models.clock import new_id, now
 from models.errors import Problem, Unprocessable, VersionConflict
@@ -12,7 +13,7 @@ from store import capacity
 from store.changes import INSERT_COLUMNS, LAST_VERSION
 from store.database import Database, Row, Writer
 from store.notes import owners
-from store.notes.columns import COLUMNS, search_blob
+from store.notes.columns import COLUMNS
 from store.notes.reading import ONE
 from store.notes.rights import owner_of, require_write
 
@@ -22,29 +23,32 @@ _PAST = "(SELECT max(p.version) FROM artifacts p WHERE p.org_id = $1 AND p.owner
 _CHANGE = f"""INSERT INTO file_changes ({INSERT_COLUMNS})
     SELECT $1, s.id, $2, $2, NULL, 'NOTE', {{operation}}, s.version, $7, $3, NULL, $9, $10, $11, $12, $13, $14, $8 FROM saved s"""
 
-# $1 organisation, $2 path, $3 owner, $4 key, $5 content, $6 search text, $7 level, $8 time, $9-$11 actor, $12-$14 run and tool call.
+# $1 organisation, $2 path, $3 owner, $4 key, $5 content, $6 search text, $7 level, $8 time, $9-$11 actor, $12-$14 run and tool call,
+# $15 and $16 the words of the search text.
 _PUT = {
     level: f"""WITH owner AS MATERIALIZED ({owners.held(level, "$3")}), seen AS MATERIALIZED (SELECT 1 FROM artifacts WHERE {_LIVE_KEY}),
-    saved AS (INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, search_blob, version,
+    saved AS (INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, search_blob, search, search_words, version,
             created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name)
-        SELECT $1, $15::text, 'NOTE', $7::text, $3, $4, $5::text, $6::text,
+        SELECT $1, $17::text, 'NOTE', $7::text, $3, $4, $5::text, $6::text, $15::tsvector, $16::text,
             CASE WHEN EXISTS (SELECT FROM seen) THEN 1 ELSE greatest({LAST_VERSION}, {_PAST}) + 1 END,
             $8::timestamptz, $9::text, $10::text, $11::text, $8, $9, $10, $11
-        FROM owner WHERE EXISTS (SELECT FROM seen) OR {capacity.count("$3")} < $16::bigint
+        FROM owner WHERE EXISTS (SELECT FROM seen) OR {capacity.count("$3")} < $18::bigint
         ON CONFLICT (org_id, owner_id, kind, key) WHERE deleted_at IS NULL AND kind <> 'OBJECT'
-        DO UPDATE SET content = excluded.content, search_blob = excluded.search_blob, version = a.version + 1,
+        DO UPDATE SET content = excluded.content, search_blob = excluded.search_blob,
+            search = excluded.search, search_words = excluded.search_words, version = a.version + 1,
             updated_at = excluded.updated_at, updated_by_kind = excluded.updated_by_kind,
             updated_by_id = excluded.updated_by_id, updated_by_name = excluded.updated_by_name
-        WHERE NOT $17::boolean
+        WHERE NOT $19::boolean
         RETURNING a.*, (a.xmax = 0) AS created),
     change AS ({_CHANGE.format(operation="CASE WHEN s.created THEN 'CREATE' ELSE 'UPDATE' END")})
     SELECT {COLUMNS} FROM saved a"""
     for level in NoteLevel
 }
 
-_REPLACE = f"""WITH saved AS (UPDATE artifacts a SET content = $5::text, search_blob = $6::text, version = a.version + 1,
+_REPLACE = f"""WITH saved AS (UPDATE artifacts a SET content = $5::text, search_blob = $6::text,
+        search = $15::tsvector, search_words = $16::text, version = a.version + 1,
         updated_at = $8::timestamptz, updated_by_kind = $9::text, updated_by_id = $10::text, updated_by_name = $11::text
-        WHERE {_LIVE_KEY} AND version = $15::int RETURNING a.*),
+        WHERE {_LIVE_KEY} AND version = $17::int RETURNING a.*),
     change AS ({_CHANGE.format(operation="'UPDATE'")})
     SELECT {COLUMNS} FROM saved a"""
 
@@ -56,7 +60,8 @@ class _Note:
         self.org, self.level, self.owner, self.key, self.content, self.expected = caller.org_id, level, owner, key, content, expected
         self.path = note_path(caller.org_id, level, owner, key)
         who = (caller.kind, caller.id, caller.name, caller.run_id, caller.tool_call_id, caller.tool_name)
-        self._values = (self.org, self.path, owner, key, content, search_blob(key, content), level, now(), *who)
+        blob = identity.note_blob(key, content)
+        self._values = (self.org, self.path, owner, key, content, blob, level, now(), *who, *words.index(blob))
 
     async def put(self, writer: Writer, limit: int) -> Row | None:
         """Write it in one statement; None where its owner, the owner's cap or the expected version stands in the way."""

@@ -74,7 +74,7 @@ def test_forms_of_one_text_share_an_identity(value: str) -> None:
 def test_the_searched_text_is_every_value_in_the_order_of_the_columns() -> None:
     columns = [ColumnDef(name, ColumnType.TEXT, "d") for name in ("b", "a", "c", "d", "e")]
     body = {"a": "cafe\u0301", "b": True, "c": [" x", "y"], "d": 1.50, "key": "left out"}
-    assert search_blob(columns, body) == "true\ncaf\u00e9\n x\ny\n1.5"
+    assert search_blob(columns, body) == "true\x1fcaf\u00e9\x1f x\x1fy\x1f1.5"
 
 
 def test_the_cap_counts_bytes_of_utf_8() -> None:

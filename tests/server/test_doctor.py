@@ -29,7 +29,7 @@ def test_a_sound_installation_has_a_line_for_each_check(muniment: Command) -> No
     # The cluster of the tests is fast rather than safe, which is worth a note and no fault.
     assert {line[1] for line in lines if line[0] != "ok"} == {"durability"}
     assert [line[0] for line in lines if line[1] == "durability"] == ["note"]
-    server = ["settings", "database", "encoding", "locale", "extension", "functions", "writing", "durability", "indexes"]
+    server = ["settings", "database", "encoding", "locale", "extension", "writing", "durability", "indexes"]
     assert [line[1] for line in lines] == [*server, "migrations", "bell", *["stored"] * len(invariants.INVARIANTS)]
     assert [line[2] for line in lines if line[1] == "migrations"] == [f"revision {migrate.head()}"]
 

@@ -5,8 +5,10 @@ import json
 from datetime import datetime
 from typing import Any
 
+from models import words
 from models.caller import Caller
 from models.clock import new_id, now
+from models.identity import note_blob
 from models.kinds import FileKind, FileOperation, NoteLevel
 from models.paths import collection_path, note_path, record_path
 from store import changes
@@ -53,7 +55,7 @@ async def grant(db: Database, caller: Caller, collection: str, *, subject_type: 
 
 def _text_of(body: dict[str, Any]) -> str:
     values = (value if isinstance(value, list) else [value] for value in body.values())
-    return "\n".join(item if isinstance(item, str) else json.dumps(item) for items in values for item in items)
+    return words.SEPARATOR.join(item if isinstance(item, str) else json.dumps(item) for items in values for item in items)
 
 
 async def add_records(
@@ -70,8 +72,9 @@ async def add_records(
         )
         await tx.execute_many(
             f"""INSERT INTO artifacts (org_id, id, kind, level, owner_id, key, collection_id, number, content_json, search_blob,
-                identity, identity_hash, {_SAVED}, version)
-            VALUES ($1, $2, 'OBJECT', 'ORG', $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1)""",
+                search, search_words, identity, identity_hash, {_SAVED}, version)
+            VALUES ($1, $2, 'OBJECT', 'ORG', $1, $3, $4, $5, $6, $7, $8::tsvector, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+                $19, 1)""",
             [
                 (
                     caller.org_id,
@@ -81,6 +84,7 @@ async def add_records(
                     first + n,
                     json.dumps(body),
                     _text_of(body),
+                    *words.index(_text_of(body)),
                     str(body[identity]) if identity else None,
                     hashlib.sha256(str(body[identity]).encode()).digest() if identity else None,
                     *_saved(caller, at),
@@ -95,14 +99,17 @@ async def add_note(db: Database, caller: Caller, key: str, content: str = "Text.
     note = new_id()
     async with db.write() as tx:
         await tx.execute(
-            f"""INSERT INTO artifacts (org_id, id, kind, level, owner_id, key, content, search_blob, version, {_SAVED})
-            VALUES ($1, $2, 'NOTE', 'ORG', $1, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)""",
+            f"""INSERT INTO artifacts (org_id, id, kind, level, owner_id, key, content,
+                search_blob, search, search_words, version, {_SAVED})
+            VALUES ($1, $2, 'NOTE', 'ORG', $1, $3, $4, $14, $15::tsvector, $16, $5, $6, $7, $8, $9, $10, $11, $12, $13)""",
             caller.org_id,
             note,
             key,
             content,
             version,
             *_saved(caller, None),
+            blob := note_blob(key, content),
+            *words.index(blob),
         )
     return note
 

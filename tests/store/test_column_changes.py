@@ -47,10 +47,10 @@ async def test_record_versions_and_savers_stay(db: Database, world: World, table
 
 
 async def test_a_removed_column_goes_and_the_search_text_follows(db: Database, world: World, table: Row) -> None:
-    assert await search_texts(db, table) == [("A1\nB1\nC1", None), ("A2\nC2", None)]
+    assert await search_texts(db, table) == [("A1\x1fB1\x1fC1", None), ("A2\x1fC2", None)]
     await change(db, world, table, column("c"), column("b"))
     assert await bodies(db, table) == {1: {"b": "B1", "c": "C1"}, 2: {"c": "C2"}}
-    assert await search_texts(db, table) == [("C1\nB1", None), ("C2", None)]
+    assert await search_texts(db, table) == [("C1\x1fB1", None), ("C2", None)]
 
 
 async def test_a_swap_and_a_ring(db: Database, world: World, table: Row) -> None:

@@ -164,7 +164,8 @@ async def test_a_short_note_is_shown_whole(db: Database, world: World) -> None:
         ("a.b%c", ["a.b%c"]),
         ("red kite -blue", ["red", "kite"]),
         ('(x) OR "Red Kite" -"no such"', ["red kite", "x", "red", "kite"]),
-        ("- ! &", ["-", "&"]),
+        ("- ! &", []),
+        ("x-ray b", ["x-ray", "b", "x", "ray"]),
         ('"unbalanced', ["unbalanced"]),
     ],
 )

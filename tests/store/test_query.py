@@ -6,40 +6,67 @@ from hypothesis import strategies as st
 
 from models.errors import Unprocessable
 from models.limits import QUERY_CHARACTERS
+from models.words import SEPARATOR, cut, index
 from store import query
 from store.database import Database
-from store.query import parse, predicate, tsquery
+from store.parameters import Parameters
+from store.query import parse
 
 E_ACUTE = "\N{LATIN SMALL LETTER E WITH ACUTE}"
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "pattern"),
+    ("text", "words", "token"),
     [
-        ("kite", "kite", "%kite%"),
-        ("  kite \n", "kite", "%kite%"),
-        ("50%_a\\b", "50%_a\\b", r"%50\%\_a\\b%"),
-        ("e\N{COMBINING ACUTE ACCENT}", E_ACUTE, f"%{E_ACUTE}%"),
-        ("two words", "two words", None),
-        ("no\N{NO-BREAK SPACE}break", "no\N{NO-BREAK SPACE}break", None),
-        ('"kite"', '"kite"', None),
-        ('"unbalanced', '"unbalanced', None),
-        ("-kite", "-kite", None),
-        ("a-b", "a-b", "%a-b%"),
-        ("a--b", "a--b", "%a--b%"),
-        ("a !-(--b", "a !-b", None),
-        ("a!--b", "a!-b", "%a!--b%"),
-        ("a <!-- b", "a   b", None),
-        ("x" * 256, "x" * 255 + " x", "%" + "x" * 256 + "%"),
-        ("word " * 100, " ".join(["word"] * 100), None),
-        ("a OR b " * 50, " ".join(["a OR b"] * 50), None),
-        ("a,b,c,d " * 100, " ".join(["a,b,c,d"] * 100), None),
+        ("kite", "'kite'", "kite"),
+        ("  Kite \n", "'kite'", "Kite"),
+        ("50%_a\\b", "('50' <-> 'a' <-> 'b' | 'L' & '50' & 'a' & 'b')", "50%_a\\b"),
+        ("e\N{COMBINING ACUTE ACCENT}", f"'{E_ACUTE}'", E_ACUTE),
+        ("two words", "'two' & 'words'", None),
+        ("no\N{NO-BREAK SPACE}break", "'no' & 'break'", None),
+        ('"kite"', "'kite'", None),
+        ('"unbalanced kite', "('unbalanced' <-> 'kite' | 'L' & 'unbalanced' & 'kite')", None),
+        ("-kite", "!('kite')", None),
+        ("--kite", "!('kite')", None),
+        ("- kite", "'kite'", None),
+        ("a-b", "('a' <-> 'b' | 'L' & 'a' & 'b')", "a-b"),
+        ("a -b-c", "'a' & !('b' <-> 'c')", None),
+        ('a -"b c"', "'a' & !('b' <-> 'c')", None),
+        ('"a"-b', "'a' & 'b'", None),
+        ("a or b", "'a' | 'b'", None),
+        ("or a", "'or' & 'a'", None),
+        ("a OR", "'a' & 'or'", None),
+        ("a OR OR b", "'a' | 'or' & 'b'", None),
+        ('a "or" b', "'a' & 'or' & 'b'", None),
+        ("a OR -b", "'a' | !('b')", None),
+        ("!!!", None, "!!!"),
+        ("-", None, None),
+        ("x" * 256, f"('{'x' * 255}' <-> 'x' | 'L' & '{'x' * 255}' & 'x')", "x" * 256),
+        ("word " * 100, " & ".join(["'word'"] * 100), None),
+        ("a OR b " * 50, " & ".join(["'a' | 'b'"] * 50), None),
     ],
 )
-def test_parsed(text: str, words: str, pattern: str | None) -> None:
+def test_parsed(text: str, words: str | None, token: str | None) -> None:
     parsed = parse(text)
-    assert (parsed.words, parsed.pattern) == (words, pattern)
-    assert parsed.token == (text.strip().replace("e\N{COMBINING ACUTE ACCENT}", E_ACUTE) if pattern else None)
+    assert (parsed.words, parsed.token) == (words, token)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("TCP/IP stack", ["tcp", "ip", "stack"]),
+        ("u http://h.io/p", ["u", "http", "h", "io", "p"]),
+        ("snake_case, A-12", ["snake", "case", "a", "12"]),
+        ("e\N{COMBINING ACUTE ACCENT}t\N{COMBINING DOT BELOW}e", [f"{E_ACUTE}t\N{COMBINING DOT BELOW}e".replace("t\u0323", "\u1e6d")]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("ΟΔΟΣ.ΟΔΟΣ", ["οδος", "οδος"]),
+        ("日本語。東京", ["日本語", "東京"]),
+        ("\N{ROCKET}x\N{ROCKET}", ["x"]),
+        ("", []),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert cut(text) == words
 
 
 @pytest.mark.parametrize(
@@ -64,11 +91,12 @@ def test_contains_is_literal() -> None:
 
 
 async def matches(db: Database, text: str, stored: str) -> bool:
-    parsed = parse(text)
+    parameters = Parameters([stored, *index(stored)])
+    condition = parse(text).predicate("a", parameters)
     async with db.read() as reader:
-        statement = f"""SELECT {predicate("a", 1, 2)}
-            FROM (SELECT to_tsvector('simple', $3::text) AS search, $3::text AS search_blob) a"""
-        return bool(await reader.value(statement, parsed.words, parsed.pattern, stored))
+        statement = f"""SELECT {condition}
+            FROM (SELECT $1::text AS search_blob, $2::tsvector AS search, $3::text AS search_words) a"""
+        return bool(await reader.value(statement, *parameters.values))
 
 
 @pytest.mark.parametrize(
@@ -127,10 +155,78 @@ SIGNS = st.lists(st.sampled_from([*"-!&|()\"':*<>\\ a,\t", " or ", "OR", "-a", '
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(ANY_TEXT, SIGNS).filter(str.strip))
 async def test_any_text_answers(db: Database, text: str) -> None:
-    parsed = parse(text)
-    async with db.read() as reader:
-        found = await reader.value(
-            f"SELECT to_tsvector('simple', $1) @@ {tsquery(1)} OR $3::text ILIKE $2", parsed.words, parsed.pattern, parsed.token
-        )
     # A token always matches the text that it is; whatever else is typed is read without an error.
-    assert found is True or parsed.token is None
+    assert await matches(db, text, text) or parse(text).token is None
+
+
+# Words of a dozen scripts, with every ASCII symbol and some others between them.
+WORDS = st.one_of(
+    st.text("abcXYZ0189", min_size=1, max_size=4),
+    st.sampled_from(
+        [
+            "Straße",
+            "Ελλάς",
+            "Москва",
+            "שלום",
+            "العربية",
+            "हिन्दी",
+            "தமிழ்",
+            "ภาษาไทย",
+            "日本語",
+            "한국어",
+            "İstanbul",
+            "Ⅷ",
+            "cafe\u0301",
+            "ⅧÅ",
+        ]
+    ),
+)
+APART = st.text([chr(code) for code in range(32, 127) if not chr(code).isalnum()] + list("\t\n\u00a0—。، \u200d"), min_size=1, max_size=3)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[str, list[str]]:
+    words = draw(st.lists(WORDS, min_size=1, max_size=6))
+    return "".join(piece for word in words for piece in (word, draw(APART))), words
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts(), st.data())
+async def test_a_text_is_found_by_its_words_and_phrases_and_excluded_by_them(
+    db: Database, given_text: tuple[str, list[str]], data: st.DataObject
+) -> None:
+    text, words = given_text
+    first, second = (data.draw(st.sampled_from(words)) for _ in range(2))
+    start = data.draw(st.integers(0, len(words) - 1))
+    phrase = " ".join(words[start : start + 3])
+    for asked in (
+        first,
+        first.upper() if first.isascii() else first,
+        f"{first} {second}",
+        f'"{phrase}"',
+        "/".join(words[start : start + 3]),
+    ):
+        assert await matches(db, asked, text), asked
+        assert not await matches(db, f"-{asked}", text), asked
+    assert not await matches(db, f'-"{phrase}"', text)
+    assert await matches(db, f'"{" ".join(cut(text))}"', text)
+
+
+@pytest.mark.parametrize("stored", [" ".join(["the end"] * 300 + ["last word"]), " ".join(f"w{n}" for n in range(17_000)) + " last word"])
+async def test_a_phrase_is_found_also_where_a_vector_has_no_room_for_its_positions(db: Database, stored: str) -> None:
+    assert index(stored).words is not None
+    for asked, found in (
+        ('"last word"', True),
+        ('"word last"', False),
+        ('-"last word"', False),
+        ('-"word last"', True),
+        ("last-word w1 OR end", True),
+    ):
+        assert await matches(db, asked, stored) is found, asked
+
+
+async def test_a_phrase_does_not_cross_the_parts_of_a_text(db: Database) -> None:
+    stored = SEPARATOR.join(["red kite", "over hills"])
+    assert await matches(db, '"over hills"', stored)
+    assert not await matches(db, '"kite over"', stored)
+    assert await matches(db, "kite over", stored)
