@@ -17,7 +17,8 @@ class ActorKind(StrEnum):
 class Caller:
     """Who is calling, for which organisation and, for an agent's run, from which tool call.
 
-    The four bindings and `guild_id` mean something for agents only. `expires_at` is the end of a signed token (JWT).
+    The four bindings and `guild_id` mean something for agents only. `token_id` or `session_id` is what it came with, if that has a row.
+    `expires_at` is the end of a signed token (JWT) or of the session.
     """
 
     org_id: str
@@ -33,6 +34,7 @@ class Caller:
     tool_call_id: str | None = None
     tool_name: str | None = None
     token_id: str | None = None
+    session_id: str | None = None
     expires_at: datetime | None = None
 
     @property

@@ -7,8 +7,8 @@ from resolvers.context import Info
 from resolvers.inputs import ID, given, required_if_given
 from store import agents, guilds, organisations, runs, schedules
 from store.agents import AgentRow
-from store.database import Row
 from store.guilds import GuildRow
+from store.organisations import OrganisationRow
 from store.runs import RunRow, StartedRunRow
 from store.schedules import RoutineRow
 
@@ -17,11 +17,11 @@ async def viewer(info: Info) -> Caller:
     return info.context.caller
 
 
-async def organisation(info: Info) -> Row:
+async def organisation(info: Info) -> OrganisationRow:
     return await organisations.get(info.context.db, info.context.caller.org_id)
 
 
-async def organisation_of(root: Any, info: Info) -> Row:  # noqa: ARG001  # every caller is of one organisation
+async def organisation_of(root: Any, info: Info) -> OrganisationRow:  # noqa: ARG001  # every caller is of one organisation
     return await organisation(info)
 
 
@@ -43,7 +43,7 @@ async def run(info: Info, id: ID) -> RunRow | None:
     return await info.context.load.run.load(id)
 
 
-async def guild_of(root: AgentRow | RunRow | Row, info: Info) -> GuildRow | None:
+async def guild_of(root: AgentRow | RunRow, info: Info) -> GuildRow | None:
     return await info.context.load.guild.load(root.guild_id) if root.guild_id else None
 
 
@@ -51,11 +51,11 @@ async def agent_of(root: RunRow | RoutineRow, info: Info) -> AgentRow | None:
     return await info.context.load.agent.load(root.agent_id)
 
 
-async def guilds_of_organisation(root: Row, info: Info) -> list[GuildRow]:
+async def guilds_of_organisation(root: OrganisationRow, info: Info) -> list[GuildRow]:
     return await guilds.listed(info.context.db, root.id)
 
 
-async def agents_of_organisation(root: Row, info: Info) -> list[AgentRow]:
+async def agents_of_organisation(root: OrganisationRow, info: Info) -> list[AgentRow]:
     return await agents.listed(info.context.db, root.id)
 
 

@@ -80,6 +80,8 @@ class Doors:
         self._graphql = _graphql(services)
         self._rest = RestDoor(services)
         self._all = Starlette(routes=routes(services, self._graphql))
+        # A redirect would repeat what stands in an address, also where the address holds more than it should.
+        self._all.router.redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to its door."""
@@ -116,7 +118,7 @@ def routes(services: Services, door: GraphQLDoor) -> list[BaseRoute]:
         Route("/graphql", door, methods=["GET", "POST"]),
         WebSocketRoute("/graphql", door),
         Route("/mcp", McpDoor(services)),
-        Route("/sign-in", sessions.sign_in),
+        Route("/sign-in", sessions.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", sessions.sign_out, methods=["POST"]),
         Route("/healthz", health.live),
         Route("/readyz", health.ready),

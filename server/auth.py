@@ -1,4 +1,4 @@
-"""Who is calling: a bearer token, or in a browser the session cookie; nothing else says it."""
+"""Who is calling: a bearer token, or in a browser the cookie of a session; nothing else says it."""
 
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
@@ -27,11 +27,11 @@ async def from_scope(services: Services, scope: Scope) -> Caller | None:
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
     if (given := headers.get("authorization")) is not None:
         return await from_bearer(services, given, headers)
-    if (cookie := session_cookie(headers)) is None:
+    if (secret := session_cookie(services.settings, scope, headers)) is None:
         return None
     if scope["type"] == "websocket" or scope["method"] not in _SAFE:
         require_own_origin(services.settings, headers)
-    return await from_token(services, cookie, headers)
+    return await in_call(services, await callers.of_session(services.db, secret), headers)
 
 
 async def from_bearer(services: Services, authorization: str, call: Mapping[str, str]) -> Caller:
@@ -55,13 +55,23 @@ async def in_call(services: Services, caller: Caller, call: Mapping[str, str]) -
     return await callers.in_call(services.db, caller, run_id=run_id, tool_call_id=tool_call_id, tool_name=tool_name)
 
 
-def session_cookie(headers: Mapping[str, str]) -> str | None:
-    """The token in the session cookie, if there is one."""
+def session_cookie(settings: Settings, scope: Scope, headers: Mapping[str, str]) -> str | None:
+    """Return the secret in the session's cookie, if there is one."""
     try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        morsel = SimpleCookie(headers.get("cookie", "")).get(cookie_name(secure=is_secure(settings, scope)))
     except CookieError:
         return None
     return morsel.value if morsel is not None and morsel.value else None
+
+
+def cookie_name(*, secure: bool) -> str:
+    """Return the name of the session's cookie. With the prefix, browsers take it from this very host over https alone."""
+    return f"__Host-{COOKIE}" if secure else COOKIE
+
+
+def is_secure(settings: Settings, scope: Scope) -> bool:
+    """Whether browsers reach this server by https, and may keep the session for https alone."""
+    return settings.production or scope.get("scheme") in {"https", "wss"} or (settings.public_url or "").startswith("https:")
 
 
 def require_own_origin(settings: Settings, headers: Mapping[str, str]) -> None:

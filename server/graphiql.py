@@ -8,6 +8,7 @@ from starlette.responses import HTMLResponse
 
 from models.caller import Caller
 from server.documents import documents
+from server.headers import PAGE
 
 STATIC = Path(__file__).resolve().parent / "static"
 
@@ -28,15 +29,6 @@ _PAGE = """<!doctype html>
 <script src="/static/graphiql.js"></script>
 </body>
 </html>"""
-
-# Nothing of another host, no inline script: what a note or a record says can never become code here.
-_HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
-    "connect-src 'self' ws: wss:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
 
 _WELCOME = """# Muniment: press the play button (or Ctrl-Enter) to run the operation that the cursor is in.
 # The other tabs hold more examples; the book icon on the left documents every type and field.
@@ -60,4 +52,4 @@ def page(caller: Caller | None) -> HTMLResponse:
         tabs[0]["query"] = _WELCOME + tabs[0]["query"]
     viewer = {"name": caller.name, "kind": caller.kind} if caller else None
     settings = json.dumps({"viewer": viewer, "tabs": tabs}).replace("<", "\\u003c")
-    return HTMLResponse(_PAGE.replace("SETTINGS", settings), headers=_HEADERS)
+    return HTMLResponse(_PAGE.replace("SETTINGS", settings), headers=PAGE)

@@ -25,3 +25,14 @@ def bound(settings: Settings) -> socket:
         raise CannotListen(f"cannot listen on {place}: {(error.strerror or str(error)).lower()}") from error
     listener.set_inheritable(True)
     return listener
+
+
+def address(settings: Settings, port: int) -> str:
+    """Return the address that people reach the server at."""
+    host = f"[{settings.host}]" if ":" in settings.host else {"0.0.0.0": "127.0.0.1"}.get(settings.host, settings.host)  # noqa: S104
+    return (settings.public_url or f"http://{host}:{port}").rstrip("/")
+
+
+def sign_in_address(base: str, code: str) -> str:
+    """Return the address that signs in with a code. Browsers send what follows the `#` to nobody."""
+    return f"{base}/sign-in#code={code}"

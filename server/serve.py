@@ -12,10 +12,11 @@ from uvicorn.supervisors import Multiprocess
 
 from server import logs, operator_token, runtime
 from server.app import App
-from server.listening import bound
+from server.listening import address, bound, sign_in_address
 from server.services import require_vault
 from server.settings import Settings, read
 from server.telemetry import require_telemetry
+from store import sessions
 from store.database import Database
 
 _DSN = "MUNIMENT_SERVED_DSN"
@@ -44,12 +45,12 @@ def serve(settings: Settings, *, demo: bool) -> None:
     require_telemetry(settings)
     # Before a database is started or made: an address that is taken is the commonest fault, and should be told at once.
     with bound(settings) as listener, runtime.database(settings) as dsn:
-        token = asyncio.run(_prepare(settings, dsn, with_demo=demo))
-        _listen(settings, dsn, token, listener)
+        code = asyncio.run(_prepare(settings, dsn, with_demo=demo))
+        _listen(settings, dsn, code, listener)
 
 
 async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | None:
-    """Load the demo where nothing is yet; the token of the operator who is signed in by the printed address, if there is one."""
+    """Load the demo where nothing is yet. Return a code that signs the operator of the home folder in, if there is one."""
     db = await Database(dsn, size=2).open()
     try:
         if with_demo:
@@ -57,12 +58,13 @@ async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | No
 
             await demo.load_if_new(db)
         await require_vault(settings, db)
-        return await operator_token.keep(db, settings.home) if settings.database_url is None else None
+        operator = await operator_token.keep(db, settings.home) if settings.database_url is None else None
+        return await sessions.create_code(db, operator.org_id, operator.id) if operator else None
     finally:
         await db.close()
 
 
-def _listen(settings: Settings, dsn: str, token: str | None, listener: socket) -> None:
+def _listen(settings: Settings, dsn: str, code: str | None, listener: socket) -> None:
     config = uvicorn.Config(
         App(settings, dsn) if settings.workers == 1 else "server.serve:worker",
         factory=settings.workers > 1,
@@ -78,7 +80,7 @@ def _listen(settings: Settings, dsn: str, token: str | None, listener: socket) -
         lifespan="on",
     )
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    greeting = _greeting(settings, listener.getsockname()[1], token)
+    greeting = _greeting(settings, listener.getsockname()[1], code)
     if settings.workers == 1:
         Server(config, greeting).run(sockets=[listener])
         return
@@ -103,11 +105,13 @@ def _text(value: object) -> str:
     return str(value.resolve()) if isinstance(value, Path) else str(value)
 
 
-def _greeting(settings: Settings, port: int, token: str | None) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else {"0.0.0.0": "127.0.0.1"}.get(settings.host, settings.host)  # noqa: S104
-    base = (settings.public_url or f"http://{host}:{port}").rstrip("/")
-    if token is None:
+def _greeting(settings: Settings, port: int, code: str | None) -> str:
+    base = address(settings, port)
+    if code is None:
         return f"""Muniment serves at {base}/graphql
-Sign in with a token: {base}/sign-in?token=…
-(`muniment org create NAME`, then `muniment token create --org ID --user NAME`)"""
-    return f"Muniment serves. Open this address to sign in as the operator:\n\n  {base}/sign-in?token={token}\n\nCtrl-C stops everything."
+`muniment sign-in --org ID --user NAME` prints an address that signs an operator in; `muniment org create NAME` makes an organisation."""
+    return f"""Muniment serves. Open this address within ten minutes to sign in as the operator:
+
+  {sign_in_address(base, code)}
+
+It is good once; `muniment sign-in` prints another. Ctrl-C stops everything."""

@@ -1,17 +1,23 @@
-"""Who is calling: a token or a signed claim becomes a Caller with its rights as they are now, within a run's tool call if one is named."""
+"""Who is calling: a token, a session or a signed claim becomes a Caller with its present rights, within the tool call that is named."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import jwt
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Select
+from sqlalchemy.sql.selectable import FromClause
+from sqlmodel import SQLModel, col
 
 from models.caller import ActorKind, Caller
 from models.clock import now
 from models.errors import Problem, Unauthenticated, Unprocessable
 from models.limits import TOOL_FIELD_CHARACTERS
+from models.tables import Agent, Membership, Organisation, Run, Session, Token, User
 from models.text import fault, printable
-from store.database import Database, Reader, Row
+from store.database import Database, Reader
+from store.sql import Shape, Statement, arg, command, query, table
 from store.tokens import PREFIX, digest
 
 # How stale a token's last use may be told; a write for every request would cost more than the request.
@@ -21,19 +27,97 @@ _USE_EVERY = timedelta(minutes=1)
 _JWT_OPTIONS: Any = {"require": ["exp"], "verify_exp": False, "verify_nbf": False, "verify_iat": False}
 _YEAR_10000 = 253_402_300_800
 
-_AGENT = "a.id AS agent_id, a.name AS agent_name, a.guild_id, a.read_guild, a.read_org, a.write_guild, a.write_org"
-_BEARERS = """LEFT JOIN users u ON u.org_id = {org} AND u.id = {user}
-        AND EXISTS (SELECT FROM memberships m WHERE m.org_id = u.org_id AND m.user_id = u.id AND m.ended_at IS NULL)
-    LEFT JOIN agents a ON a.org_id = {org} AND a.id = {agent} AND a.deleted_at IS NULL"""
-_TOKEN = f"""SELECT t.org_id, t.id AS token_id, t.last_used_at, u.id AS user_id, u.name AS user_name, {_AGENT}
-    FROM tokens t {_BEARERS.format(org="t.org_id", user="t.user_id", agent="t.agent_id")}
-    WHERE t.revoked_at IS NULL AND {{condition}}"""
-_BY_SECRET = _TOKEN.format(condition="t.secret_hash = $1")
-_BY_ID = _TOKEN.format(condition="t.org_id = $1 AND t.id = $2")
-_NAMED = f"""SELECT $1::text AS org_id, NULL::text AS token_id, u.id AS user_id, u.name AS user_name, {_AGENT}
-    FROM (SELECT) one {_BEARERS.format(org="$1", user="$2::text", agent="$3::text")}"""
-_USED = "UPDATE tokens SET last_used_at = $3 WHERE org_id = $1 AND id = $2"
-_RUN = "SELECT finished_at FROM runs WHERE org_id = $1 AND id = $2 AND agent_id = $3"
+
+class _BearerRow(Shape):
+    """Who a credential speaks for: a user who still operates the organisation, or a live agent, or nobody."""
+
+    user_id: str | None
+    user_name: str | None
+    agent_id: str | None
+    agent_name: str | None
+    guild_id: str | None
+    read_guild: bool | None
+    read_org: bool | None
+    write_guild: bool | None
+    write_org: bool | None
+
+
+class _NamedRow(_BearerRow):
+    org_id: str
+
+
+class _TokenRow(_NamedRow):
+    token_id: str
+    last_used_at: datetime | None
+
+
+class _SessionRow(Shape):
+    org_id: str
+    session_id: str
+    last_used_at: datetime | None
+    expires_at: datetime
+    user_id: str
+    user_name: str
+
+
+class _RunRow(Shape):
+    finished_at: datetime | None
+
+
+def _is_operator(org_id: Any, user: Any) -> ColumnElement[bool]:
+    """Whether a row of users is this person, who still operates the organisation."""
+    operates = sa.exists().where(
+        col(Membership.org_id) == col(User.org_id), col(Membership.user_id) == col(User.id), col(Membership.ended_at).is_(None)
+    )
+    return sa.and_(col(User.org_id) == org_id, col(User.id) == user, operates.correlate(table(User)))
+
+
+def _bearers(of: type[SQLModel], org_id: Any, *, user: Any, agent: Any) -> FromClause:
+    """The rows of a table, each with the bearer whom its user or its agent is."""
+    is_agent = sa.and_(col(Agent.org_id) == org_id, col(Agent.id) == agent, col(Agent.deleted_at).is_(None))
+    return table(of).outerjoin(table(User), _is_operator(org_id, user)).outerjoin(table(Agent), is_agent)
+
+
+_BEARER: tuple[Any, ...] = (
+    *(
+        col(User.id).label("user_id"),
+        col(User.name).label("user_name"),
+        col(Agent.id).label("agent_id"),
+        col(Agent.name).label("agent_name"),
+    ),
+    *(col(Agent.guild_id), col(Agent.read_guild), col(Agent.read_org), col(Agent.write_guild), col(Agent.write_org)),
+)
+_TOKEN = (
+    sa.select(col(Token.org_id), col(Token.id).label("token_id"), col(Token.last_used_at), *_BEARER)
+    .select_from(_bearers(Token, col(Token.org_id), user=col(Token.user_id), agent=col(Token.agent_id)))
+    .where(col(Token.revoked_at).is_(None))
+)
+_TOKEN_BY_SECRET = query(_TokenRow, _TOKEN.where(col(Token.secret_hash) == arg("secret_hash")))
+_TOKEN_BY_ID = query(_TokenRow, _TOKEN.where(col(Token.org_id) == arg("org_id"), col(Token.id) == arg("id")))
+_SESSION: Select[*tuple[Any, ...]] = (
+    sa.select(
+        *(col(Session.org_id), col(Session.id).label("session_id"), col(Session.last_used_at), col(Session.expires_at)),
+        *(col(User.id).label("user_id"), col(User.name).label("user_name")),
+    )
+    .select_from(table(Session).join(table(User), _is_operator(col(Session.org_id), col(Session.user_id))))
+    .where(col(Session.ended_at).is_(None), col(Session.expires_at) > arg("at"))
+)
+_SESSION_BY_SECRET = query(_SessionRow, _SESSION.where(col(Session.secret_hash) == arg("secret_hash")))
+_SESSION_BY_ID = query(_SessionRow, _SESSION.where(col(Session.org_id) == arg("org_id"), col(Session.id) == arg("id")))
+_NAMED = query(
+    _NamedRow,
+    sa.select(col(Organisation.org_id), *_BEARER)
+    .select_from(_bearers(Organisation, col(Organisation.org_id), user=arg("user", sa.Text), agent=arg("agent", sa.Text)))
+    .where(col(Organisation.org_id) == arg("org_id")),
+)
+_TOKEN_USED, _SESSION_USED = (
+    command(sa.update(model).where(col(model.org_id) == arg("org_id"), col(model.id) == arg("id")).values(last_used_at=arg("at")))
+    for model in (Token, Session)
+)
+_RUN = query(
+    _RunRow,
+    sa.select(col(Run.finished_at)).where(col(Run.org_id) == arg("org_id"), col(Run.id) == arg("id"), col(Run.agent_id) == arg("agent_id")),
+)
 
 
 async def resolve(db: Database, bearer: str, *, jwt_secret: str | None = None) -> Caller:
@@ -55,12 +139,20 @@ async def still_valid(db: Database, caller: Caller) -> Caller | None:
     if caller.expires_at is not None and caller.expires_at <= now():
         return None
     async with db.read() as reader:
-        if caller.token_id is not None:
-            row = await reader.row(_BY_ID, caller.org_id, caller.token_id)
-        else:
-            row = await _named(reader, caller.org_id, caller)
-    found = _caller(row, expires_at=caller.expires_at) if row else None
+        found = await _read_again(reader, caller)
     return found.in_call(caller.run_id, caller.tool_call_id, caller.tool_name) if found else None
+
+
+async def _read_again(reader: Reader, caller: Caller) -> Caller | None:
+    if caller.session_id is not None:
+        session = await reader.row(_SESSION_BY_ID, org_id=caller.org_id, id=caller.session_id, at=now())
+        return _of_session_row(session) if session else None
+    if caller.token_id is not None:
+        token = await reader.row(_TOKEN_BY_ID, org_id=caller.org_id, id=caller.token_id)
+        return _caller(token, token_id=token.token_id) if token else None
+    user = None if caller.is_agent else caller.id
+    named = await reader.row(_NAMED, org_id=caller.org_id, user=user, agent=caller.agent_id)
+    return _caller(named, expires_at=caller.expires_at) if named else None
 
 
 async def in_call(
@@ -83,17 +175,31 @@ async def in_call(
     return caller.in_call(run, tool_call_id or None, tool_name or None)
 
 
+async def of_session(db: Database, secret: str) -> Caller:
+    """The operator of a session, by its secret. Raises Unauthenticated once it has ended."""
+    at = now()
+    async with db.read() as reader:
+        row = await reader.row(_SESSION_BY_SECRET, secret_hash=digest(secret), at=at)
+    if row is None:
+        raise Unauthenticated("this session has ended; sign in again")
+    await _note_use(db, _SESSION_USED, row.org_id, row.session_id, row.last_used_at, at)
+    return _of_session_row(row)
+
+
 async def _of_token(db: Database, secret: str) -> Caller:
     async with db.read() as reader:
-        row = await reader.row(_BY_SECRET, digest(secret))
-    caller = _caller(row) if row else None
+        row = await reader.row(_TOKEN_BY_SECRET, secret_hash=digest(secret))
+    caller = _caller(row, token_id=row.token_id) if row else None
     if row is None or caller is None:
         raise Unauthenticated("this token is unknown or has been revoked")
-    at = now()
-    if row.last_used_at is None or at - row.last_used_at >= _USE_EVERY:
-        async with db.write_once() as writer:
-            await writer.execute(_USED, row.org_id, row.token_id, at)
+    await _note_use(db, _TOKEN_USED, caller.org_id, row.token_id, row.last_used_at, now())
     return caller
+
+
+async def _note_use(db: Database, statement: Statement, org_id: str, credential: str, last: datetime | None, at: datetime) -> None:
+    if last is None or at - last >= _USE_EVERY:
+        async with db.write_once() as writer:
+            await writer.execute(statement, org_id=org_id, id=credential, at=at)
 
 
 def _claims(token: str, secret: str) -> Mapping[str, Any]:
@@ -121,7 +227,7 @@ async def _of_claims(db: Database, claims: Mapping[str, Any]) -> Caller:
     if org is None or (user is None) == (agent is None) or not all(isinstance(value, str) and not fault(value) for value in given):
         raise Unauthenticated("this JWT must claim org and either user or agent, each a text")
     async with db.read() as reader:
-        row = await reader.row(_NAMED, org, user, agent)
+        row = await reader.row(_NAMED, org_id=org, user=user, agent=agent)
     caller = _caller(row, expires_at=datetime.fromtimestamp(claims["exp"], UTC)) if row else None
     if caller is None:
         raise Unauthenticated("this JWT names nobody: no such agent, or no operator, of this organisation")
@@ -133,32 +239,31 @@ async def _of_claims(db: Database, claims: Mapping[str, Any]) -> Caller:
     return caller
 
 
-async def _named(reader: Reader, org_id: str, caller: Caller) -> Row | None:
-    user = None if caller.is_agent else caller.id
-    return await reader.row(_NAMED, org_id, user, caller.agent_id)
+def _of_session_row(row: _SessionRow) -> Caller:
+    facts: dict[str, Any] = {"session_id": row.session_id, "expires_at": row.expires_at}
+    return Caller(org_id=row.org_id, kind=ActorKind.USER, id=row.user_id, name=row.user_name, **facts)
 
 
-def _caller(row: Row, *, expires_at: datetime | None = None) -> Caller | None:
-    """The living bearer of a row, or None."""
+def _caller(row: _NamedRow, *, token_id: str | None = None, expires_at: datetime | None = None) -> Caller | None:
+    """The bearer of a row, or None."""
     if row.agent_id is not None:
         return Caller(
             org_id=row.org_id,
             kind=ActorKind.AGENT,
             id=row.agent_id,
-            name=row.agent_name,
+            name=row.agent_name or "",
             guild_id=row.guild_id,
-            read_guild=row.read_guild,
-            read_org=row.read_org,
-            write_guild=row.write_guild,
-            write_org=row.write_org,
-            token_id=row.token_id,
+            read_guild=bool(row.read_guild),
+            read_org=bool(row.read_org),
+            write_guild=bool(row.write_guild),
+            write_org=bool(row.write_org),
+            token_id=token_id,
             expires_at=expires_at,
         )
-    if row.user_id is not None:
-        return Caller(
-            org_id=row.org_id, kind=ActorKind.USER, id=row.user_id, name=row.user_name, token_id=row.token_id, expires_at=expires_at
-        )
-    return None
+    if row.user_id is None:
+        return None
+    kind = ActorKind.USER
+    return Caller(org_id=row.org_id, kind=kind, id=row.user_id, name=row.user_name or "", token_id=token_id, expires_at=expires_at)
 
 
 async def _run_fault(db: Database, caller: Caller, run_id: str) -> str | None:
@@ -168,7 +273,7 @@ async def _run_fault(db: Database, caller: Caller, run_id: str) -> str | None:
     if reason := fault(run_id):
         return reason
     async with db.read() as reader:
-        run = await reader.row(_RUN, caller.org_id, run_id, caller.id)
+        run = await reader.row(_RUN, org_id=caller.org_id, id=run_id, agent_id=caller.id)
     if run is None:
         return f"{printable(run_id)[:100]!r} is no run of this agent"
     return None if run.finished_at is None else f"run {run_id} has finished"

@@ -3,6 +3,7 @@
 from models.tables.artifacts import Artifact, Collection, CollectionAccess, IdempotencyKey, MemoryRevision, TaskRevision
 from models.tables.changes import DepartedAccess, FeedHorizon, FileChange
 from models.tables.directory import Agent, Guild, Membership, Organisation, Run, Schedule, Token, User
+from models.tables.sessions import Session, SignInCode
 from models.tables.vault import VaultFile
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "Organisation",
     "Run",
     "Schedule",
+    "Session",
+    "SignInCode",
     "TaskRevision",
     "Token",
     "User",

@@ -1,6 +1,7 @@
-"""muniment org, token: who may call."""
+"""muniment org, token, sign-in: who may call."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -9,9 +10,13 @@ from rich.table import Table
 
 from server import runtime
 from server import settings as settings_module
+from server.cli.choosing import organisation
 from server.cli.serving import DatabaseUrl, Home
-from store import organisations, tokens
-from store.database import Database, Row
+from server.listening import address, sign_in_address
+from store import organisations, sessions, tokens
+from store.database import Database
+from store.sql import Shape
+from store.tokens import TokenRow
 
 _org = typer.Typer(no_args_is_help=True, help="Organisations: each sees nothing of another.")
 _token = typer.Typer(no_args_is_help=True, help="Bearer tokens of operators and agents. A token is shown once and stored hashed.")
@@ -64,7 +69,7 @@ def list_tokens(
     """List the tokens that are valid: id, kind, name, created, last used. The secrets are not known."""
     settings = settings_module.read(database_url=database_url, home=home)
 
-    async def work(db: Database) -> list[Row]:
+    async def work(db: Database) -> list[TokenRow]:
         if org is not None:
             await organisations.get(db, org)  # an id that is mistyped would look like an organisation without tokens
         return await tokens.listed(db, org)
@@ -80,18 +85,41 @@ def revoke_token(id_or_token: str, database_url: DatabaseUrl = None, home: Home 
     typer.echo(runtime.run(settings, lambda db: tokens.revoke(db, id_or_token)))
 
 
-def _show(rows: list[Row], columns: tuple[str, ...], *, as_json: bool) -> None:
+def sign_in(
+    org: Annotated[str | None, typer.Option(help="Organisation; needed only where there are several.")] = None,
+    user: Annotated[str, typer.Option(help="Name of the operator, who is made if there is none of this name.")] = "operator",
+    port: Annotated[
+        int | None, typer.Option(help="Port that the server listens on [MUNIMENT_PORT, else 8000].", show_default=False)
+    ] = None,
+    database_url: DatabaseUrl = None,
+    home: Home = None,
+) -> None:
+    """Print an address that signs an operator in. It is good once, for ten minutes."""
+    settings = settings_module.read(port=port, database_url=database_url, home=home)
+
+    async def work(db: Database) -> str:
+        operator = await organisations.operator(db, await organisation(db, org), user)
+        return await sessions.create_code(db, operator.org_id, operator.id)
+
+    typer.echo(sign_in_address(address(settings, settings.port), runtime.run(settings, work)))
+
+
+def _show(rows: Sequence[Shape], columns: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         for row in rows:
-            typer.echo(json.dumps({column: row[column] for column in columns}, default=lambda value: value.isoformat(), ensure_ascii=False))
+            typer.echo(
+                json.dumps(
+                    {column: getattr(row, column) for column in columns}, default=lambda value: value.isoformat(), ensure_ascii=False
+                )
+            )
         return
     table = Table(box=None, pad_edge=False, show_header=bool(rows))
     for column in columns:
         table.add_column(column.removesuffix("_at").replace("_", " "), overflow="fold", no_wrap=True)
     for row in rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
+        table.add_row(*(_cell(getattr(row, column)) for column in columns))
     # Lines are for people and for cut and grep alike: one a row, whatever the width of the window.
-    Console(width=None if rows == [] else 400, soft_wrap=True, highlight=False).print(table)
+    Console(width=400 if rows else None, soft_wrap=True, highlight=False).print(table)
 
 
 def _cell(value: object) -> str:
@@ -104,3 +132,4 @@ def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.add_typer(_org, name="org")
     app.add_typer(_token, name="token")
+    app.command("sign-in")(sign_in)

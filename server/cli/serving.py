@@ -25,7 +25,7 @@ def serve(
     """Serve GraphQL, REST, MCP and GraphiQL until Ctrl-C.
 
     Without a database URL an embedded PostgreSQL is started in the home folder and stopped at the end. The address that is printed
-    signs the operator in.
+    signs the operator in, once and within ten minutes.
     """
     from server.serve import serve as run
 

@@ -11,7 +11,8 @@ from server import runtime
 from server.settings import Settings
 from store import agents, organisations, state
 from store.agents import AgentRow
-from store.database import Database, Row
+from store.database import Database
+from store.organisations import OrganisationRow
 from store.state import AgentState
 
 
@@ -35,6 +36,6 @@ async def _state(db: Database, agent: str, org: str | None) -> AgentState:
     return await state.of_agent(db, system(organisation.id), one.id)
 
 
-def _line(found: tuple[Row, AgentRow]) -> str:
+def _line(found: tuple[OrganisationRow, AgentRow]) -> str:
     organisation, agent = found
     return f"  {agent.id}  {organisation.name} ({organisation.id})"

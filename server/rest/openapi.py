@@ -75,7 +75,12 @@ def document() -> Json:
             "responses": {status: _refusal(about) for status, about in _REFUSALS.items()},
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "description": "A token (mun_…) or a signed JWT."},
-                "session": {"type": "apiKey", "in": "cookie", "name": "muniment_session"},
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": "muniment_session",
+                    "description": "Set by POST /sign-in; over https its name is __Host-muniment_session.",
+                },
             },
         },
     }

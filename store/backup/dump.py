@@ -24,7 +24,12 @@ TABLES: dict[str, str] = {
     "feed_horizons": "org_id",
     "file_changes": "xid, id",
 }
-LEFT_OUT = {"tokens": "secrets stay where they were issued; issue new ones"}
+# In the order in which their rows can be deleted.
+LEFT_OUT = {
+    "sign_in_codes": "they sign in where they were made",
+    "sessions": "they belong to browsers that signed in here",
+    "tokens": "secrets stay where they were issued; issue new ones",
+}
 
 # A restore makes the word index of artifacts again.
 _COLUMNS = """SELECT attname AS name FROM pg_attribute

@@ -12,7 +12,7 @@ from store.database import Database, Reader
 from store.feed.change import Rights
 
 Key: TypeAlias = tuple[ActorKind, str, str | None]
-"""A caller's kind, id and token."""
+"""A caller's kind and id, and the id of its token or session."""
 
 EVERYTHING = Rights(everything=True)
 
@@ -25,7 +25,8 @@ _AGENTS = f"""SELECT a.id, CASE WHEN a.read_guild THEN a.guild_id END AS guild_i
         ({_COLLECTIONS}) AS collections, ({_DEPARTED}) AS departed
     FROM agents a WHERE a.org_id = $1 AND a.id = ANY($2::text[]) AND a.deleted_at IS NULL"""
 _USERS = "SELECT user_id FROM memberships WHERE org_id = $1 AND user_id = ANY($2::text[]) AND ended_at IS NULL"
-_TOKENS = "SELECT id FROM tokens WHERE org_id = $1 AND id = ANY($2::text[]) AND revoked_at IS NULL"
+_CREDENTIALS = """SELECT id FROM tokens WHERE org_id = $1 AND id = ANY($2::text[]) AND revoked_at IS NULL
+    UNION ALL SELECT id FROM sessions WHERE org_id = $1 AND id = ANY($2::text[]) AND ended_at IS NULL"""
 
 
 class Standing:
@@ -59,7 +60,7 @@ class Standing:
 
     def of(self, caller: Caller) -> Rights | None:
         """What a known caller can read, as last read, or None when it has lost every right."""
-        # A signed token has no row that could be read anew; its end is known from the beginning.
+        # The end of a signed token, or of a session that nobody ends before, is known from the beginning.
         if caller.expires_at is not None and caller.expires_at <= now():
             return None
         return self._rights.get(_key(caller))
@@ -83,12 +84,12 @@ class Standing:
         began = asyncio.get_running_loop().time()
         members = list(self._members)
         async with self._db.read() as reader:
-            tokens = await self._living(reader, _TOKENS, {token for _, _, token in members if token})
+            credentials = await self._living(reader, _CREDENTIALS, {credential for _, _, credential in members if credential})
             users = await self._living(reader, _USERS, {member for kind, member, _ in members if kind is ActorKind.USER})
             agents = await self._agents(reader, {member for kind, member, _ in members if kind is ActorKind.AGENT})
         found = {ActorKind.USER: dict.fromkeys(users, EVERYTHING), ActorKind.AGENT: agents}
         rights = {key: EVERYTHING if key[0] is ActorKind.SYSTEM else found[key[0]].get(key[1]) for key in members}
-        self._rights = {key: held for key, held in rights.items() if held and (key[2] is None or key[2] in tokens)}
+        self._rights = {key: held for key, held in rights.items() if held and (key[2] is None or key[2] in credentials)}
         self._read = set(members)
         self._as_of = began
 
@@ -112,4 +113,4 @@ class Standing:
 
 
 def _key(caller: Caller) -> Key:
-    return (caller.kind, caller.id, caller.token_id)
+    return (caller.kind, caller.id, caller.token_id or caller.session_id)

@@ -10,6 +10,7 @@ from asgi_lifespan import LifespanManager
 
 from server.app import App
 from server.settings import Settings
+from store import sessions
 from store import tokens as secrets
 from store.database import Database
 from tests.world import World
@@ -56,6 +57,12 @@ async def tokens(db: Database, world: World) -> Tokens:
         stranger=await secrets.create_for_user(db, world.stranger.org_id, world.stranger.name),
         foreign_agent=await agent(world.foreign_agent.id),
     )
+
+
+@pytest.fixture
+async def session(db: Database, world: World) -> str:
+    """The cookie of the operator's session."""
+    return await sessions.open_by_token(db, world.operator)
 
 
 @pytest.fixture

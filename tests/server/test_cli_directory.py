@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from models.caller import system
-from server import demo
-from store import agents, organisations
+from models.caller import Caller, system
+from server import demo, migrate
+from store import agents, callers, organisations, sessions
 from store.database import Database, Row
 from store.state import as_json, of_agent
 from tests.server.command import Command
@@ -48,15 +48,30 @@ def test_ids_and_tokens_are_printed_alone(muniment: Command) -> None:
         (("token", "create", "--agent", "nope"), "unknown agent nope"),
         (("token", "list", "--org", "nope"), "unknown organisation nope"),
         (("token", "revoke", "nope"), "a token with the id nope is unknown, or has been revoked already"),
+        (("sign-in",), "there is no organisation yet; make one with `muniment org create NAME`"),
+        (("sign-in", "--org", "nope"), "unknown organisation nope"),
         (("state", "nope"), "unknown agent nope"),
         (("state", "nope", "--org", "none"), "unknown organisation none"),
-        (("migrate", "--revision", "99"), "there is no revision '99'; there are 0001, 0002, 0003, 0004"),
+        (("migrate", "--revision", "99"), f"there is no revision '99'; there are {', '.join(migrate.revisions())}"),
     ],
 )
 def test_what_is_unknown_is_told_in_a_line_and_changes_nothing(muniment: Command, arguments: tuple[str, ...], message: str) -> None:
     before = muniment.database(everything)
     assert muniment(*arguments) == (1, "", f"muniment: {message}\n")
     assert muniment.database(everything) == before
+
+
+def test_an_address_that_signs_in_is_printed_alone(muniment: Command) -> None:
+    org = muniment("org", "create", "Acme").out.strip()
+    answer = muniment("sign-in", "--user", "Olga", "--port", 8123)
+    address, _, code = answer.out.strip().partition("#code=")
+    assert (answer.code, answer.err, address) == (0, "", "http://127.0.0.1:8123/sign-in")
+
+    async def open_it(db: Database) -> Caller:
+        return await callers.of_session(db, await sessions.open_by_code(db, code))
+
+    caller = muniment.database(open_it)
+    assert (caller.org_id, caller.name) == (org, "Olga")
 
 
 def test_the_state_of_an_agent_is_what_its_run_would_be_given(muniment: Command) -> None:

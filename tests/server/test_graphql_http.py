@@ -123,11 +123,11 @@ async def test_other_methods_are_not_allowed(client: httpx.AsyncClient, tokens: 
         assert (await client.request(method, "/graphql", headers=bearer(tokens.operator))).status_code == 405
 
 
-async def test_a_cookie_is_a_session_for_our_own_pages_only(client: httpx.AsyncClient, db: Database, tokens: Tokens) -> None:
+async def test_a_cookie_is_a_session_for_our_own_pages_only(client: httpx.AsyncClient, db: Database, tokens: Tokens, session: str) -> None:
     body = {"query": WRITE, "variables": {"key": "a.md"}}
 
     async def send(origin: str, **headers: str) -> httpx.Response:
-        cookie = {"Cookie": f"{COOKIE}={tokens.operator}", "Origin": origin, **headers}
+        cookie = {"Cookie": f"{COOKIE}={session}", "Origin": origin, **headers}
         return await client.post("/graphql", json=body, headers=cookie)
 
     for origin in ("https://evil.example", "null", "http://muniment.test.evil.example", "http://muniment.test:81"):

@@ -1,36 +1,55 @@
-"""GraphiQL as a person sees it, in a real browser and without any other host."""
+"""The pages as a person sees them, in a real browser and without any other host."""
 
-import asyncio
 from pathlib import Path
 
 from server.app import App
-from tests.programs import program
-from tests.server.conftest import Tokens
+from store import sessions
+from store.database import Database
+from tests.server.browser import browser
 from tests.server.live import serving
-
-_FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--virtual-time-budget=15000", "--dump-dom"),
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
+from tests.world import World
 
 
-async def seen(address: str, path: str, folder: Path) -> str:
-    """What stands on the page once its scripts have run."""
-    command = [program("chromium"), *_FLAGS, f"--user-data-dir={folder}", f"http://{address}{path}"]
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)
-    async with asyncio.timeout(90):
-        page, _ = await process.communicate()
-    return page.decode()
+async def test_the_printed_address_signs_in_once_and_leaves_no_code_in_the_history(
+    app: App, db: Database, world: World, tmp_path: Path
+) -> None:
+    code = await sessions.create_code(db, world.org, world.operator.id)
+    async with serving(app) as address, browser(tmp_path / "browser") as page:
+        printed = f"http://{address}/sign-in#code={code}"
+        await page.open(printed)
+        await page.until(f"document.getElementById('code')?.value === '{code}' && location.hash === ''")
+        # Nobody is signed in by opening an address, which another site could lead to.
+        assert (
+            await page.run("fetch('/graphql', {headers: {Accept: 'text/html'}}).then(a => a.text()).then(t => t.includes('Olga'))") is False
+        )
+        await page.run("document.querySelector('#with-code button').click()")
+        await page.until("document.body.innerText.includes('Signed in as Olga')")
+        for tab in ("Tables", "SearchRecords", "AddRecord", "Notes", "Activity"):
+            assert await page.until(f"document.body.innerText.includes('{tab}')")
+        assert await page.run("document.cookie") == ""
+        await page.open("about:blank")
+        await page.open(printed)
+        assert await page.until("document.querySelector('.notice')?.innerText.startsWith('You are signed in as Olga.')")
+        await page.until("document.getElementById('code').value !== ''")
+        await page.run("document.querySelector('#with-code button').click()")
+        told = await page.until("document.querySelector('.refused')?.innerText")
+        assert told.startswith("Not signed in: this sign-in code has been used already; each is good once.")
+        assert "muniment sign-in" in told
 
 
-async def test_the_printed_address_leads_to_graphiql_signed_in_with_examples(app: App, tokens: Tokens, tmp_path: Path) -> None:
-    async with serving(app) as address:
-        page = await seen(address, f"/sign-in?token={tokens.operator}", tmp_path / "signed")
-        nobody = await seen(address, "/graphql", tmp_path / "nobody")
-    assert "Signed in as <b>Olga</b>" in page
-    for tab in ("Tables", "SearchRecords", "AddRecord", "Notes", "Activity"):
-        assert f">{tab}<" in page
-    assert "graphiql-container" in page
-    assert "Nobody is signed in" in nobody
-    assert "graphiql-container" in nobody
+async def test_graphiql_works_under_its_policy_and_signs_out(app: App, session: str, tmp_path: Path) -> None:
+    async with serving(app) as address, browser(tmp_path / "browser") as page:
+        await page.open(f"http://{address}/graphql")
+        await page.until("document.body.innerText.includes('Nobody is signed in')")
+        await page.call("Network.setCookie", name="muniment_session", value=session, url=f"http://{address}/", sameSite="Strict")
+        await page.open(f"http://{address}/graphql")
+        await page.until("document.querySelector('.graphiql-container') && document.body.innerText.includes('Signed in as Olga')")
+        ask = """fetch('/graphql', {method: 'POST', headers: {'Content-Type': 'application/json'},
+            body: JSON.stringify({query: '{ viewer { name } }'})})"""
+        assert await page.run(f"{ask}.then(a => a.json()).then(a => a.data.viewer.name)") == "Olga"
+        socket = f"""new Promise(done => {{ const socket = new WebSocket('ws://{address}/graphql', 'graphql-transport-ws');
+            socket.onopen = () => done('open'); socket.onerror = () => done('error') }})"""
+        assert await page.run(socket) == "open"
+        await page.run("document.querySelector('.muniment-banner button').click()")
+        await page.until("document.body.innerText.includes('Nobody is signed in')")
+        assert await page.run(f"{ask}.then(a => a.status)") == 401

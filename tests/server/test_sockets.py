@@ -32,17 +32,17 @@ def viewer(kind: str, who: str) -> Any:
     return {"data": {"viewer": {"kind": kind, "id": who}}}
 
 
-async def test_a_socket_is_its_tokens_caller_however_the_token_arrives(address: str, tokens: Tokens, world: World) -> None:
+async def test_a_socket_is_its_tokens_caller_however_the_token_arrives(address: str, tokens: Tokens, session: str, world: World) -> None:
     ada, bearer = viewer("AGENT", world.ada.id), f"Bearer {tokens.ada}"
     for payload in ({"token": tokens.ada}, {"Authorization": bearer}, {"authorization": bearer}):
         async with line(address, payload) as socket:
             assert await socket.ask(VIEWER) == ada
     async with line(address, headers={"Authorization": bearer}) as socket:
         assert await socket.ask(VIEWER) == ada
-    async with line(address, headers={"Cookie": f"muniment_session={tokens.operator}", "Origin": f"http://{address}"}) as socket:
+    async with line(address, headers={"Cookie": f"muniment_session={session}", "Origin": f"http://{address}"}) as socket:
         assert await socket.ask(VIEWER) == viewer("USER", world.operator.id)
     # What the first message says wins over what the handshake carried, also where that was bad.
-    for headers in ({"Cookie": f"muniment_session={tokens.operator}"}, {"Authorization": "Bearer mun_bad"}):
+    for headers in ({"Cookie": f"muniment_session={session}"}, {"Authorization": "Bearer mun_bad"}):
         async with line(address, {"token": tokens.ada}, headers=headers) as socket:
             assert await socket.ask(VIEWER) == ada
 
@@ -198,8 +198,8 @@ async def test_rights_that_change_hold_for_the_next_operation_of_an_open_socket(
         assert await socket.ask(ask) == {"data": {"organisation": {"notes": []}}}
 
 
-async def test_the_page_of_another_site_opens_no_socket(address: str, tokens: Tokens) -> None:
-    cookie = f"muniment_session={tokens.operator}"
+async def test_the_page_of_another_site_opens_no_socket(address: str, session: str) -> None:
+    cookie = f"muniment_session={session}"
     for origin in ("https://evil.example", "null", f"http://{address}.evil.example"):
         with pytest.raises(InvalidStatus) as refused:
             async with line(address, headers={"Cookie": cookie, "Origin": origin}):
@@ -207,11 +207,12 @@ async def test_the_page_of_another_site_opens_no_socket(address: str, tokens: To
         assert refused.value.response.status_code == 403
 
 
-async def test_allowed_origins_and_the_public_address_open_sockets(settings: Settings, dsn: str, tokens: Tokens, world: World) -> None:
+async def test_allowed_origins_and_the_public_address_open_sockets(settings: Settings, dsn: str, session: str, world: World) -> None:
     chosen = settings.model_copy(update={"allowed_origins": ("https://ops.example",), "public_url": "https://muniment.example/app"})
     async with serving(App(chosen, dsn)) as address:
         for origin in ("https://ops.example", "https://muniment.example"):
-            async with line(address, headers={"Cookie": f"muniment_session={tokens.operator}", "Origin": origin}) as socket:
+            cookie = f"__Host-muniment_session={session}"  # the public address is https
+            async with line(address, headers={"Cookie": cookie, "Origin": origin}) as socket:
                 assert await socket.ask(VIEWER) == viewer("USER", world.operator.id)
         with pytest.raises(InvalidStatus):
             async with line(address, headers={"Origin": "https://else.example"}):

@@ -110,8 +110,8 @@ async def test_nobody_is_asked_for_a_token(client: httpx.AsyncClient, token: str
     assert (error(response)["code"], error(response)["message"]) == ("UNAUTHENTICATED", message)
 
 
-async def test_a_session_cookie_is_no_credential_here(client: httpx.AsyncClient, tokens: Tokens) -> None:
-    response = await client.post("/mcp", json=calling(), headers={**ACCEPT, "Cookie": f"muniment_session={tokens.operator}"})
+async def test_a_session_cookie_is_no_credential_here(client: httpx.AsyncClient, session: str) -> None:
+    response = await client.post("/mcp", json=calling(), headers={**ACCEPT, "Cookie": f"muniment_session={session}"})
     assert response.status_code == 401
 
 

@@ -49,8 +49,8 @@ async def test_nobody_and_bad_tokens_are_refused(client: httpx.AsyncClient, db: 
     assert await everything(db) == before
 
 
-async def test_a_session_of_another_sites_page_is_refused(client: httpx.AsyncClient, tokens: Tokens, world: World, db: Database) -> None:
-    client.cookies.set(SESSION, tokens.operator)
+async def test_a_session_of_another_sites_page_is_refused(client: httpx.AsyncClient, session: str, world: World, db: Database) -> None:
+    client.cookies.set(SESSION, session)
     path = f"/api/notes/org/{world.org}/x.md"
     before = await everything(db)
     foreign = await client.put(path, json={"content": "x"}, headers={"Origin": "https://evil.test"})
