@@ -22,8 +22,13 @@ def identity_of(column: ColumnDef, value: Any) -> str | None:
     """A value of a unique column made comparable, or None."""
     if column.type is ColumnType.NUMBER:
         return decimal_text(value) if is_number(value) else None
+    return folded(value) or None if isinstance(value, str) else None
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared with another."""
     # Lower case only, no case folding: what folds alike ("ß" and "ss") need not be the same to its owners.
-    return unicodedata.normalize("NFC", value).strip().lower() or None if isinstance(value, str) else None
+    return unicodedata.normalize("NFC", text).strip().lower()
 
 
 def digest(value: str | None) -> bytes | None:

@@ -33,8 +33,10 @@ class Query(VaultQuery):
     )
     record_list: RecordList = field(
         resolver=records.listed,
-        description="A page of one table. `where` takes a term for each of up to 8 columns: text by substring and similar spelling, listed values, "
-        'numbers, times, booleans and id exactly, numbers and times also {"gte", "lte"}, arrays by an item, null for missing.',
+        description="A page of one collection. `where` takes a term for each of up to 8 columns. Operators ask exactly: eq, ne, in (up to 50 values) and "
+        "missing on every column, contains and startsWith on text and array items, gt, gte, lt and lte on numbers and datetimes; all of one term must hold. "
+        'Whether a record exists is {"eq": v} on the unique column. A plain term is fuzzy on text and array items (substring, similar spelling without a '
+        "digit) and exact on other columns; null matches a missing value.",
     )
 
     notes: list[Note] = field(resolver=notes.listed, description="The notes of one level and owner, side by side, by key.")

@@ -14,9 +14,10 @@ _NEWEST = """SELECT max(updated_at) FROM artifacts
     WHERE org_id = $1 AND collection_id = $2 AND kind = 'OBJECT' AND deleted_at IS NULL"""
 
 _MATCHING = """How where matches: text by substring and, when the term has no digit, by similar spelling; text with values exactly; \
-number and datetime exactly or by {"gte": v}, {"lte": v} or both; boolean and id exactly; array by an item's substring and, when the \
-term has no digit, its similar spelling; array with values by an exact item; null by a missing value. \
-record_search matches words in the values."""
+number and datetime exactly; boolean and id exactly; array by an item's substring and, when the term has no digit, its similar spelling; \
+array with values by an exact item; null by a missing value. Operators ask exactly: {"eq": v}, {"ne": v}, {"in": [v, …]}, \
+{"missing": true} on every column; {"contains": v}, {"startsWith": v} on text and array items; {"gt": v}, {"gte": v}, {"lt": v}, \
+{"lte": v} on numbers and datetimes. record_search matches words in the values."""
 
 
 async def explain(reader: Reader, org_id: str, collection: Row, columns: Sequence[ColumnDef], asked: dict[str, Any]) -> str:
@@ -54,5 +55,5 @@ def _described(column: ColumnDef) -> str:
 
 def _advice(columns: Sequence[ColumnDef]) -> str:
     unique = unique_column(columns)
-    where = "" if unique is None else f"where on the unique column {unique.name}, or "
+    where = "" if unique is None else f'where {{"{unique.name}": {{"eq": v}}}} on the unique column {unique.name}, or '
     return f"since keeps what was created or updated at or after that time; to check whether a record exists use {where}record_search."

@@ -115,7 +115,7 @@ class _Request:
 def _checked(collection: Row, *, query: str | None, where: Any, since: datetime | None, order: Any, limit: int, offset: int) -> _Request:
     columns = dialect.load(collection.columns)
     problems = [problem for problem in (limit_problem(limit), _offset_problem(offset)) if problem]
-    match = record_match.read(columns, problems, query=query, where=where, since=since)
+    match = record_match.read(columns, problems, collection=collection.id, query=query, where=where, since=since)
     parsed = _order(order, columns, problems)
     if problems:
         raise Unprocessable.listing(HEADING, problems)

@@ -59,10 +59,16 @@ class Match:
 
 
 def read(
-    columns: Sequence[ColumnDef], problems: list[Problem], *, query: str | None = None, where: Any = None, since: datetime | None = None
+    columns: Sequence[ColumnDef],
+    problems: list[Problem],
+    *,
+    collection: str = "",
+    query: str | None = None,
+    where: Any = None,
+    since: datetime | None = None,
 ) -> Match:
-    """What a request asks for; what is wrong with it is added to the problems."""
-    return Match(_query(query, problems), wheres.read(where, columns, problems), _since(since, problems))
+    """Return what a request asks of a collection of this id; what is wrong with it is added to the problems."""
+    return Match(_query(query, problems), wheres.read(where, columns, problems, collection), _since(since, problems))
 
 
 def limit_problem(limit: int) -> Problem | None:

@@ -62,7 +62,7 @@ def _checked(collection: Row | None, query: str, where: Any, limit: int) -> Matc
     if collection is None and where:
         problems.append(Problem(None, "where needs a collection, whose columns say how its terms match"))
         where = None
-    match = record_match.read(columns, problems, query=query, where=where)
+    match = record_match.read(columns, problems, collection=collection.id if collection else "", query=query, where=where)
     if problems:
         raise Unprocessable.listing(HEADING, problems)
     return match

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from models import datetimes, values
+from models import datetimes, identity, values
 from models.columns import ColumnDef
 from models.errors import Problem
 from models.json_text import shown, to_json
 from models.kinds import ColumnType
-from models.limits import COLUMNS_PER_COLLECTION, WHERE_COLUMNS, WHERE_TERM_CHARACTERS
-from models.text import fault, printable
+from models.limits import COLUMNS_PER_COLLECTION, WHERE_COLUMNS, WHERE_IN_VALUES
+from models.text import printable
 from store.parameters import Parameters
-from store.terms import Between, Contains, Item, Missing, Number, Same, Term
+from store.terms import Alone, Contains, Item, Missing, Not, Number, Same, Term
+from store.where_operators import long_text_fault, operator_faults, operator_terms
 
 _ID = re.compile(r"0|[1-9][0-9]*")
 _NAME_SHOWN = 80
 _LARGEST_ID = 2**63 - 1
-_RANGED = frozenset({ColumnType.NUMBER, ColumnType.DATETIME})
-_BOUNDS = frozenset({"gte", "lte"})
+_ID_OPERATORS = {"eq": "=", "in": "=", "ne": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Narrowing:
         return [part for term in self.terms if (part := term.similarity(parameters))]
 
 
-def read(where: Any, columns: Sequence[ColumnDef], problems: list[Problem]) -> Narrowing:
-    """The terms of a parsed JSON object, or None for no narrowing; what is wrong with it is added to the problems."""
+def read(where: Any, columns: Sequence[ColumnDef], problems: list[Problem], collection: str = "") -> Narrowing:
+    """Return the terms of a parsed JSON object on a collection of this id, and add what is wrong with it to the problems."""
     if where is None:
         return Narrowing()
     if not isinstance(where, Mapping):
@@ -56,52 +56,49 @@ def read(where: Any, columns: Sequence[ColumnDef], problems: list[Problem]) -> N
         if faults:
             problems += [Problem(printable(str(name))[:_NAME_SHOWN], reason) for reason in faults]
         else:
-            found.append(_term(name, term, declared))
+            found += _terms(name, term, declared, collection)
     return Narrowing(tuple(found))
 
 
 def _faults(name: str, term: Any, declared: Mapping[str, ColumnDef]) -> Iterator[str]:
     if name != "id" and name not in declared:
         yield f"unknown column; where takes id and the declared columns, which are {', '.join(declared)}"
-    elif reason := _text_fault(term):
+    elif reason := long_text_fault(term):
         yield reason
     elif name == "id":
-        if term is not None and _id(term) is None:
-            yield f"expected a record's id, like 12; got {shown(term)}"
-    # Only numbers and datetimes have ranges; for other types an object is a value of the wrong type.
-    elif isinstance(term, Mapping) and declared[name].type in _RANGED:
-        yield from _range_faults(declared[name], term)
+        yield from _id_faults(term)
+    elif isinstance(term, Mapping):
+        yield from operator_faults(declared[name], term)
     elif term is not None:
         yield from _value_faults(declared[name], term)
 
 
-def _text_fault(term: Any) -> str | None:
-    if not isinstance(term, str):
-        return None
-    if len(term) > WHERE_TERM_CHARACTERS:
-        return f"the term has {len(term)} characters; at most {WHERE_TERM_CHARACTERS} are allowed"
-    return fault(term)
+def _id_faults(term: Any) -> Iterator[str]:
+    if not isinstance(term, Mapping):
+        if term is not None and _id(term) is None:
+            yield f"expected a record's id, like 12; got {shown(term)}"
+        return
+    if not term or (unknown := [operator for operator in term if operator not in _ID_OPERATORS]):
+        yield f"expected operators of {', '.join(_ID_OPERATORS)}; got {shown(unknown if term else {})}"
+        return
+    for operator, value in term.items():
+        if operator == "in" and not (isinstance(value, list) and 1 <= len(value) <= WHERE_IN_VALUES):
+            yield f"in: expected a list of 1 to {WHERE_IN_VALUES} ids; got {shown(value)}"
+            continue
+        ids = value if operator == "in" else [value]
+        yield from (f"{operator}: expected a record's id, like 12; got {shown(one)}" for one in ids if _id(one) is None)
 
 
 def _id(term: Any) -> int | None:
-    """The id that a term names, -1 for one that is out of every record's reach, None for what is no id."""
+    """Return the id that a term names, as far as a number of a record reaches, or None for what is no id."""
     if isinstance(term, str):
         return _reachable(int(term)) if _ID.fullmatch(term) else None
     return _reachable(term) if isinstance(term, int) and not isinstance(term, bool) and term >= 0 else None
 
 
 def _reachable(number: int) -> int:
-    # Still an id, but of no record: an empty answer, as for any other that is unknown.
-    return number if number <= _LARGEST_ID else -1
-
-
-def _range_faults(column: ColumnDef, term: Mapping[str, Any]) -> Iterator[str]:
-    if not term or not term.keys() <= _BOUNDS:
-        yield f'expected a range of {{"gte": v}}, {{"lte": v}} or both; got {shown(dict(term))}'
-        return
-    for bound, value in term.items():
-        reasons = [_text_fault(value)] if _text_fault(value) else list(_value_faults(column, value))
-        yield from (f"{bound}: {reason}" for reason in reasons)
+    # Still an id, but of no record: the largest number stands for it.
+    return min(number, _LARGEST_ID)
 
 
 def _value_faults(column: ColumnDef, value: Any) -> Iterator[str]:
@@ -116,21 +113,27 @@ def _value_faults(column: ColumnDef, value: Any) -> Iterator[str]:
         yield from values.faults(column, value)
 
 
-def _term(name: str, term: Any, declared: Mapping[str, ColumnDef]) -> Term:
+def _terms(name: str, term: Any, declared: Mapping[str, ColumnDef], collection: str) -> list[Term]:
     if name == "id":
-        return Number(name, None if term is None else _id(term))
+        return _id_terms(term)
     column = declared[name]
     if term is None:
-        return Missing(name)
+        return [Missing(name)]
     if isinstance(term, Mapping):
-        return Between(name, column.type, _bound(column, term.get("gte")), _bound(column, term.get("lte")))
-    return _TERMS[column.type](column, term)
+        return operator_terms(column, term)
+    plain = _TERMS[column.type](column, term)
+    digest = identity.digest(identity.identity_of(column, term)) if column.unique and column.type is ColumnType.TEXT else None
+    return [plain if digest is None else Alone(name, digest, collection, plain)]
 
 
-def _bound(column: ColumnDef, value: Any) -> str | None:
-    if value is None:
-        return None
-    return to_json(value) if column.type is ColumnType.NUMBER else datetimes.normalised(value).removesuffix("Z")
+def _id_terms(term: Any) -> list[Term]:
+    if not isinstance(term, Mapping):
+        return [Number("id", (None if term is None else _id(term),))]
+    terms: list[Term] = []
+    for operator, value in term.items():
+        found = Number("id", tuple(map(_id, value if operator == "in" else [value])), _ID_OPERATORS[operator])
+        terms.append(Not("id", found) if operator == "ne" else found)
+    return terms
 
 
 def _text(column: ColumnDef, term: str) -> Term:
@@ -142,11 +145,11 @@ def _array(column: ColumnDef, term: str) -> Term:
 
 
 def _same(column: ColumnDef, term: Any) -> Term:
-    return Same(column.name, to_json(term))
+    return Same(column.name, (to_json(term),))
 
 
 def _datetime(column: ColumnDef, term: str) -> Term:
-    return Same(column.name, to_json(datetimes.normalised(term)))
+    return Same(column.name, (to_json(datetimes.normalised(term)),))
 
 
 _TERMS: dict[ColumnType, Callable[[ColumnDef, Any], Term]] = {

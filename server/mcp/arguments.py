@@ -168,6 +168,8 @@ ORDER = Argument(
 )
 WHERE = Argument({"type": "object"}, _where, required=False).described(
     f"Narrows by columns: {{column: term}}, at most {WHERE_COLUMNS} columns, id among them, and {WHERE_TERM_CHARACTERS} characters a "
-    "term. A text or array item matches by substring, and by similar spelling when the term has no digit; a column with fixed values, a "
-    'boolean and id exactly; a number or datetime exactly or by {"gte": v}, {"lte": v} or both; null matches a missing value.'
+    'term. To ask exactly, send operators: {"eq": v}, {"ne": v}, {"in": [v, …]} on every column; {"contains": v}, {"startsWith": v} on '
+    'text and array items; {"gt": v}, {"gte": v}, {"lt": v}, {"lte": v} on numbers and datetimes; {"missing": true}. Whether a record '
+    'exists is {"eq": v} on the unique column. A plain term is fuzzy on text and array items: by substring, and by similar spelling when '
+    "it has no digit; on every other column it is exact. null matches a missing value."
 )

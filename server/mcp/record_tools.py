@@ -96,9 +96,9 @@ RECORD_TOOLS = (
         "record_list",
         "List records",
         "List the records of one collection, narrowed by where and since, ordered and paged. Use it for work queues (where on a status "
-        'column), for what changed since a time, for existence checks (where on the unique column) and to read one record (where {"id": '
-        "12}). Returns { total, records }: total counts every match whatever the page. A narrowed list that finds nothing adds a hint that "
-        f"explains it; a larger limit does not help then. {_SHAPE}",
+        'column), for what changed since a time, for existence checks (where {"eq": v} on the unique column) and to read one record (where '
+        '{"id": 12}). Returns { total, records }: total counts every match whatever the page. A narrowed list that finds nothing adds a '
+        f"hint that explains it; a larger limit does not help then. {_SHAPE}",
         {
             "collection": _COLLECTION,
             "where": WHERE,

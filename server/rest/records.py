@@ -22,7 +22,10 @@ class RecordsQuery(Query):
     """Which records, in which order."""
 
     query: Words | None = Field(default=None, description="Words to find, as a web search takes them; runs a search, the best first.")
-    where: Json = Field(default=None, description="JSON object of columns and terms, 8 at most.")
+    where: Json = Field(
+        default=None,
+        description='JSON object of columns and terms, 8 at most: {"email": {"eq": "ada@example.org"}, "score": {"gte": 40}}.',
+    )
     since: Moment | None = Field(default=None, description="Only records created or updated at or after this time.")
     order: OrderText = Field(default=None, description='JSON {"column": …, "direction": "asc" or "desc"}, or the words `column desc`.')
     limit: Limit = Field(default=DEFAULT_PAGE, description="1 to 100.")

@@ -104,6 +104,7 @@ _CAPS = {
     "MAX_PAGE": "the largest `limit`",
     "WHERE_COLUMNS": "columns of a `where`, id included",
     "WHERE_TERM_CHARACTERS": "characters of a term",
+    "WHERE_IN_VALUES": "values of an `in`",
     "BATCH_BODIES": "records that are added at once",
     "STATE_COLLECTIONS": "tables that State lists",
     "TASK_REVISIONS": "previous saves of a task that are kept",
