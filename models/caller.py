@@ -2,7 +2,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from models.errors import Forbidden
+from models.errors import Forbidden, Unauthenticated
 
 
 class ActorKind(StrEnum):
@@ -60,3 +60,10 @@ class Caller:
 def system(org_id: str, name: str = "muniment") -> Caller:
     """The product itself, with an operator's reach in one organisation."""
     return Caller(org_id=org_id, kind=ActorKind.SYSTEM, id="system", name=name)
+
+
+def required(caller: Caller | None) -> Caller:
+    """Return the caller. Raises Unauthenticated for nobody."""
+    if caller is None:
+        raise Unauthenticated("say who you are: send `Authorization: Bearer <token>`, or sign in")
+    return caller

@@ -30,6 +30,23 @@ class Problem:
         return {"column": self.column, "message": self.message}
 
 
+MOST_PROBLEMS = 100
+_MOST_CHARACTERS = 2_000
+
+
+def listed(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return the problems that a refusal lists: the first 100, each shortened, then how many more there are."""
+    shown = [Problem(p.column and shortened(p.column), shortened(p.message)) for p in problems[:MOST_PROBLEMS]]
+    if (left := len(problems) - len(shown)) > 0:
+        shown.append(Problem(None, f"and {left:,} more problems"))
+    return tuple(shown)
+
+
+def shortened(text: str, most: int = _MOST_CHARACTERS) -> str:
+    """Return a text of at most `most` characters, so that a refusal does not send back all that it was sent."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 class MunimentError(Exception):
     """A refusal that a client sees as it is."""
 
@@ -39,7 +56,7 @@ class MunimentError(Exception):
     def __init__(self, message: str, *, problems: Sequence[Problem] = (), **extensions: Any) -> None:
         super().__init__(message)
         self.message = message
-        self.problems = tuple(problems)
+        self.problems = listed(problems)
         self.extensions = extensions
 
     def as_json(self) -> dict[str, Any]:
@@ -100,8 +117,8 @@ class Unprocessable(MunimentError):
 
     @classmethod
     def listing(cls, heading: str, problems: Sequence[Problem]) -> "Unprocessable":
-        """A refusal whose message is the heading and one line for each problem."""
-        lines = (f'- column "{p.column}": {p.message}' if p.column is not None else f"- {p.message}" for p in problems)
+        """A refusal whose message is the heading and one line for each problem that is listed."""
+        lines = (f'- column "{p.column}": {p.message}' if p.column is not None else f"- {p.message}" for p in listed(problems))
         return cls("\n".join([heading, *lines]), problems=problems)
 
 
@@ -124,8 +141,9 @@ class RateLimited(MunimentError):
     code = "RATE_LIMITED"
     status = 429
 
-    def __init__(self, retry_after: float) -> None:
-        super().__init__(f"too many requests; try again in {retry_after:.1f} s", retryAfter=retry_after)
+    def __init__(self, retry_after: float, reason: str = "too many requests") -> None:
+        """`retry_after` is in seconds."""
+        super().__init__(f"{reason}; try again in {retry_after:.1f} s", retryAfter=retry_after)
 
 
 class Unavailable(MunimentError):

@@ -8,13 +8,15 @@ from typing import Any
 
 from strawberry.types import Info as StrawberryInfo
 
-from models.caller import Caller
+from models.caller import Caller, required
 from models.errors import Forbidden, MunimentError, Unauthenticated
 from resolvers.loaders import Loaders
 from resolvers.mount import Mount
 from store import callers
 from store.database import Database
 from store.feed import Feed
+from store.shares import Shares
+from store.usage import Party, Usage, current
 
 # Seconds for which a subscription goes by rights that were read before; revoked ones must end within one.
 OLDEST_RIGHTS = 0.9
@@ -24,7 +26,8 @@ OLDEST_RIGHTS = 0.9
 class Context:
     """The surroundings of one request, or of one operation of a socket.
 
-    `refused` is why a socket's handshake named nobody; `connection_params` is where Strawberry puts a socket's first message.
+    `refused` is why a socket's handshake named nobody, `held_socket` who holds a place for an open socket; `connection_params` is where
+    Strawberry puts a socket's first message.
     """
 
     db: Database
@@ -32,16 +35,16 @@ class Context:
     vault: Mount | None = None
     known: Caller | None = None
     refused: MunimentError | None = None
-    most_subscriptions: int = 1_000
+    subscriptions: Shares = field(default_factory=lambda: Shares(1_000))
+    held_socket: Party | None = None
+    answer_bytes: int = 33_554_432
     connection_params: Any = None
     as_of: float = field(default_factory=monotonic)
 
     @property
     def caller(self) -> Caller:
         """Who asks. Raises Unauthenticated for nobody."""
-        if self.known is None:
-            raise Unauthenticated("say who you are: send `Authorization: Bearer <token>`, or sign in")
-        return self.known
+        return required(self.known)
 
     def operator(self, what: str) -> Caller:
         """Who asks, if it is an operator. Raises Unauthenticated or Forbidden."""
@@ -62,6 +65,9 @@ class Context:
 
     async def renew(self) -> None:
         """Take the caller's rights as they are now, unless they were read a moment ago. Raises Unauthenticated once they have ended."""
+        if self.known is not None:
+            # The answer to each event has bounds of its own.
+            current.set(Usage(self.known.org_id, self.known.id, self.answer_bytes))
         if monotonic() - self.as_of < OLDEST_RIGHTS:
             return
         # Before the wait: events that come meanwhile need not ask too.

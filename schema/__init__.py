@@ -1,16 +1,18 @@
 """What a client sees: the GraphQL schema of the product."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import strawberry
 
 import schema.enums  # noqa: F401  # registers the enums before any type names them
 from models.cursor import Cursor
 from resolvers.context import Context
-from resolvers.engine import EngineSchema, Limits, Log, Presented, present
+from resolvers.engine import EngineSchema, Limits, Log, Presented, Turn, present
 from schema.mutation import Mutation
 from schema.query import Query
 from schema.subscription import Subscription
+from store.usage import end_by
 
 _CURSOR = strawberry.scalar(
     name="Cursor",
@@ -25,10 +27,11 @@ def build(
     limits: Limits | None = None,
     introspection: bool = True,
     timeout: float | None = None,
+    turn: Turn = lambda _context: nullcontext(),
     shown: Callable[[BaseException], BaseException | None] = lambda error: error,
     log: Log | None = None,
 ) -> EngineSchema:
-    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it; `timeout` is in seconds."""
+    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it; `timeout` is in seconds, `turn` what a socket's operations wait for."""
 
     def presented(error: BaseException) -> Presented | None:
         refusal = shown(error)
@@ -41,6 +44,8 @@ def build(
         limits=limits,
         introspection=introspection,
         timeout=timeout,
+        end_by=end_by,
+        turn=turn,
         present=presented,
         log=log,
         share=Context.sharing,

@@ -26,6 +26,7 @@ from server.services import Services, open_services
 from server.sessions import Sessions
 from server.settings import Settings
 from server.telemetry import Traced
+from store.usage import current
 
 
 class App:
@@ -85,6 +86,8 @@ class Doors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to its door."""
+        # Nobody's, until the door knows whose it is: the task may have served another before.
+        current.set(None)
         await self._door(scope)(scope, receive, send)
 
     def _door(self, scope: Scope) -> ASGIApp:
@@ -103,6 +106,7 @@ def _graphql(services: Services) -> GraphQLDoor:
         limits=settings.limits,
         introspection=not settings.production,
         timeout=settings.operation_timeout,
+        turn=lambda context: services.turn(context.known),
         shown=shown,
         log=logs.internal_error,
     )

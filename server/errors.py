@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from models.errors import MunimentError, Unavailable
 from store.database import DatabaseUnavailable
+from store.usage import current
 
 
 class Masked(MunimentError):
@@ -19,6 +20,8 @@ def shown(error: BaseException) -> MunimentError | None:
     if isinstance(error, MunimentError):
         return error
     if isinstance(error, TimeoutError):
+        if (usage := current.get()) is not None and usage.has_written:
+            return Unavailable("the operation took too long and was ended; what it had written before that stays written")
         return Unavailable("the operation took too long and was cancelled; ask for less at once")
     if isinstance(error, DatabaseUnavailable):
         return Unavailable("the database does not answer; try again")

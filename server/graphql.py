@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.exceptions import ConnectionRejectionError
 
-from models.caller import Caller
-from models.errors import MunimentError, Unauthenticated, Unavailable, Unprocessable
+from models.caller import Caller, required
+from models.errors import MunimentError, RateLimited, Unauthenticated, Unavailable, Unprocessable
 from resolvers.context import Context
 from resolvers.engine import Answer, EngineSchema, dumps, run
 from resolvers.engine.view import EngineView
@@ -49,7 +49,8 @@ class View(EngineView[Context, None]):
         """Take the caller from the socket's first message, where that names one. A bad one closes the socket with 4403."""
         try:
             context.known = await self.door.introduced(context)
-        except Unavailable:
+            self.door.hold_socket(context)
+        except (RateLimited, Unavailable):
             raise
         except MunimentError as error:
             raise ConnectionRejectionError(error.as_json()) from error
@@ -86,16 +87,17 @@ class GraphQLDoor:
         asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)) if reading else {}
         if reading and "query" not in asked and ("text/html" in accept or "*/*" in accept):
             return await self._page(scope)
-        scope["caller"] = await self._caller(scope)
-        if reading:
-            request, body = _of_query(asked), b""
-        else:
-            require_json(scope)
-            body = await read_body(scope, receive, self.services.settings.max_body_bytes)
-            request = _of_body(body)
-        if "text/event-stream" in accept:
-            return self._stream(request, body)
-        return await self._run(scope, request)
+        scope["caller"] = caller = required(await self._caller(scope))
+        async with self.services.turn(caller):
+            if reading:
+                request, body = _of_query(asked), b""
+            else:
+                require_json(scope)
+                body = await read_body(scope, receive, self.services.settings.max_body_bytes)
+                request = _of_body(body)
+            if "text/event-stream" in accept:
+                return self._stream(request, body)
+            return await self._run(scope, request)
 
     async def _run(self, scope: Scope, request: Mapping[str, Any]) -> ASGIApp:
         query, variables, name = request.get("query"), request.get("variables"), request.get("operationName")
@@ -157,6 +159,14 @@ class GraphQLDoor:
             raise context.refused
         return await auth.in_call(self.services, context.known, named) if context.known else None
 
+    def hold_socket(self, context: Context) -> None:
+        """Hold a place for an open socket of the context's caller. Raises RateLimited where it, or its organisation, has its part."""
+        if (caller := context.known) is not None:
+            party = (caller.org_id, caller.id)
+            if not self.services.sockets.take_now(party):
+                raise self.services.sockets.refusal("sockets")
+            context.held_socket = party
+
     async def renewed(self, context: Context) -> Context:
         """The context of a socket's next operation, with the rights of now. Raises Unauthenticated once they have ended."""
         if context.known is None:
@@ -182,7 +192,7 @@ class GraphQLDoor:
         return caller
 
     def _spent(self, caller: Caller) -> Caller:
-        self.services.rates.spend(f"{caller.org_id}/{caller.id}")
+        self.services.admit(caller)
         return caller
 
     def context(self, caller: Caller | None, refused: MunimentError | None = None) -> Context:
@@ -194,7 +204,8 @@ class GraphQLDoor:
             vault=services.vault,
             known=caller,
             refused=refused,
-            most_subscriptions=services.settings.max_sockets,
+            subscriptions=services.subscriptions,
+            answer_bytes=services.settings.max_answer_bytes,
         )
 
 

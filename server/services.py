@@ -4,15 +4,19 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from models.caller import Caller
 from resolvers.mount import Mount
 from server.metrics import Metrics
 from server.rates import Rates
 from server.settings import Settings, SettingsError
 from server.telemetry import Telemetry, open_telemetry
+from server.turns import Turn
 from store import organisations
 from store.bell import Bell
 from store.database import Database
 from store.feed import Feed
+from store.shares import Shares
+from store.usage import Usage, current
 from vault import VaultError
 
 
@@ -28,13 +32,29 @@ class Services:
     rates: Rates
     vault: Mount | None
     telemetry: Telemetry | None
+    operations: Shares
+    sockets: Shares
+    subscriptions: Shares
+
+    def admit(self, caller: Caller) -> Usage:
+        """Let a request begin, and count what it uses as its caller's. Raises RateLimited."""
+        self.rates.spend(f"{caller.org_id}/{caller.id}")
+        usage = Usage(caller.org_id, caller.id, self.settings.max_answer_bytes)
+        current.set(usage)
+        return usage
+
+    def turn(self, caller: Caller | None) -> Turn:
+        """The caller's place among the operations that run at once."""
+        return Turn(self.operations, caller, self.settings.operation_timeout)
 
 
 @contextlib.asynccontextmanager
 async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]:
     """The services, open; closed in the reverse order. Raises DatabaseUnavailable."""
     async with contextlib.AsyncExitStack() as stack:
-        db = await Database(dsn, size=settings.database_connections, statement_timeout=settings.operation_timeout).open()
+        parts = {"caller": settings.caller_share, "organisation": settings.organisation_share}
+        connections = Shares(settings.database_connections, **parts)
+        db = await Database(dsn, shares=connections, statement_timeout=settings.operation_timeout).open()
         stack.push_async_callback(db.close)
         mount = await _mounted(settings, db)  # wrong settings are told before anything starts
         telemetry = await stack.enter_async_context(open_telemetry(settings))
@@ -50,7 +70,9 @@ async def open_services(settings: Settings, dsn: str) -> AsyncIterator[Services]
         rates = Rates(settings.rate_limit, settings.rate_burst)
         if mount is not None:
             stack.push_async_callback(mount.close)
-        yield Services(settings, db, bell, feed, metrics, rates, mount, telemetry)
+        operations = Shares(settings.max_operations, **parts)
+        sockets, subscriptions = (Shares(settings.max_sockets, **parts) for _ in range(2))
+        yield Services(settings, db, bell, feed, metrics, rates, mount, telemetry, operations, sockets, subscriptions)
 
 
 async def _mounted(settings: Settings, db: Database) -> Mount | None:

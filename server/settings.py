@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from resolvers.engine import Limits
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Share = Annotated[float, Field(gt=0, le=1)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 _DATABASES = ("postgresql", "postgres")
 _SECRET_BYTES = 32  # RFC 7518, 3.2
@@ -66,7 +67,15 @@ class Settings(BaseSettings):
     max_tokens: PositiveInt = Field(default=4_000, description="Tokens of a GraphQL document.")
     max_root_fields: PositiveInt = Field(default=20, description="Root fields of a GraphQL operation.")
     max_nodes: PositiveInt = Field(default=20_000, description="Objects that a GraphQL operation may ask for; limit arguments multiply.")
-    max_sockets: PositiveInt = Field(default=1_000, description="Open subscriptions of one process.")
+    max_answer_bytes: PositiveInt = Field(
+        default=33_554_432, description="Size of an answer, and of what is read from the database for it; exports have no bound."
+    )
+    max_operations: PositiveInt = Field(default=100, description="Operations that one process runs at once; others wait in turn.")
+    max_sockets: PositiveInt = Field(default=1_000, description="Open sockets, and open subscriptions, of one process.")
+    caller_share: Share = Field(
+        default=0.5, description="Part of the connections, running operations, sockets and subscriptions that one caller may hold."
+    )
+    organisation_share: Share = Field(default=0.8, description="The part of them that the callers of one organisation may hold together.")
 
     # The feed
     feed_poll: Seconds = Field(default=5, description="Seconds after which the feed looks for changes even without being told.")
@@ -123,6 +132,7 @@ class Settings(BaseSettings):
             characters=self.max_body_bytes,
             root_fields=self.max_root_fields,
             nodes=self.max_nodes,
+            answer_bytes=self.max_answer_bytes,
         )
 
 

@@ -77,6 +77,14 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Context, None]):
                 return
         await super().handle_subscribe(message)
 
+    async def shutdown(self) -> None:
+        """End the operations, and give the place of the socket back."""
+        try:
+            await super().shutdown()
+        finally:
+            if (party := self.context.held_socket) is not None:
+                self.view.door.services.sockets.give_back(party)
+
     async def run_operation(self, operation: Operation[Context, None]) -> None:
         """Run it to its end, and tell of it."""
         started, began, caller = perf_counter(), time_ns(), self.context.known

@@ -1,6 +1,5 @@
 """The connection to PostgreSQL: asyncpg run directly, since its rows need no copying and its own pool costs more than most queries."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -9,9 +8,12 @@ from typing import Any, TypeVar, overload
 import asyncpg
 
 from models.errors import Conflict, Unavailable, Unprocessable
+from store.connections import Connection, Connections
 from store.known_tables import KnownTables
 from store.reaching import UNREACHED, unreached
+from store.shares import Shares
 from store.sql import Query, Shape, Statement
+from store.usage import AnswerTooLarge, current
 
 R = TypeVar("R", bound=Shape)
 
@@ -163,30 +165,47 @@ class _Borrowed:
     def __init__(self, db: "Database") -> None:
         self._db = db
 
-    async def _take(self) -> asyncpg.Connection:
-        self._connection = await self._db.take()
+    async def __aenter__(self) -> Any:
+        return await self._take()
+
+    async def _take(self) -> Connection:
+        self._connection = await self._db.connections.take()
         return self._connection
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        self._db.give_back(self._connection)
+        self._db.connections.give_back(self._connection)
 
 
 class _Reading(_Borrowed):
     __slots__ = ()
 
     async def __aenter__(self) -> Reader:
-        return Reader(await self._take())
+        connection = await self._take()
+        # What a write reads for itself is no part of an answer.
+        connection.meter.usage = current.get()
+        return Reader(connection)
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        usage = self._connection.meter.usage
+        self._db.connections.give_back(self._connection)
+        if kind is not None and usage is not None and usage.left < 0:
+            raise AnswerTooLarge(usage.most)
 
 
 class _WritingOnce(_Borrowed):
-    __slots__ = ("_writer",)
+    __slots__ = ("_usage", "_writer")
 
     async def __aenter__(self) -> Writer:
         self._writer = Writer(await self._take())
+        self._usage = current.get()
+        if self._usage is not None:
+            self._usage.commit()
         return self._writer
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        self._db.give_back(self._connection)
+        self._db.connections.give_back(self._connection)
+        if self._usage is not None:
+            self._usage.committed(written=kind is None and bool(self._writer.touched))
         if kind is None:
             self._db.committed(self._writer)
 
@@ -194,20 +213,18 @@ class _WritingOnce(_Borrowed):
 class Database:
     """A bounded set of connections, and the hook that is called after each commit with the organisations it touched."""
 
-    def __init__(self, dsn: str, *, size: int = 10, statement_timeout: float = 30.0) -> None:
+    def __init__(self, dsn: str, *, size: int = 10, shares: Shares | None = None, statement_timeout: float = 30.0) -> None:
+        """`size` is the number of connections where `shares` does not say it, with what callers may hold of them."""
         self._dsn = dsn
-        self._size = size
         self._timeout = statement_timeout
-        self._idle: list[asyncpg.Connection] = []
-        self._room = asyncio.Semaphore(size)
-        self._waiting = 0
+        self.connections = Connections(self.apart, shares or Shares(size))
         self.tables = KnownTables()
         self.after_commit: Callable[[set[str]], None] = lambda _orgs: None
 
     @property
     def pool(self) -> dict[str, int]:
         """How many connections may be open, are idle, and are waited for."""
-        return {"size": self._size, "idle": len(self._idle), "waiting": self._waiting}
+        return self.connections.counts
 
     async def open(self) -> "Database":
         """Connect once, so that a wrong address is known at the start. Raises DatabaseUnavailable."""
@@ -217,11 +234,9 @@ class Database:
 
     async def close(self) -> None:
         """Close the idle connections; busy ones close as they come back."""
-        self._size = 0
-        while self._idle:
-            await self._idle.pop().close(timeout=5)
+        await self.connections.close()
 
-    async def apart(self) -> asyncpg.Connection:
+    async def apart(self) -> Connection:
         """A connection of the caller's own, outside the bounded set; the caller closes it. Raises DatabaseUnavailable."""
         return await connect(self._dsn, statement_timeout=self._timeout)
 
@@ -238,8 +253,19 @@ class Database:
     @contextlib.asynccontextmanager
     async def write(self) -> AsyncIterator[Writer]:
         """A transaction: committed when the block ends, rolled back when it raises."""
-        async with self.write_once() as writer, writer.transaction():
-            yield writer
+        usage = current.get()
+        async with _Borrowed(self) as connection:
+            writer, done = Writer(connection), False
+            try:
+                async with writer.transaction():
+                    yield writer
+                    if usage is not None:
+                        usage.commit()
+                done = True
+            finally:
+                if usage is not None:
+                    usage.committed(written=done and bool(writer.touched))
+        self.committed(writer)
 
     def write_once(self) -> AbstractAsyncContextManager[Writer]:
         """A connection for one statement that is its own transaction: two exchanges with the database less than `write`."""
@@ -250,40 +276,13 @@ class Database:
         if writer.touched:
             self.after_commit(writer.touched)
 
-    async def take(self) -> asyncpg.Connection:
-        """A connection of the set, for `give_back`; waits while all are busy. Raises DatabaseUnavailable."""
-        self._waiting += 1
-        try:
-            await self._room.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            while self._idle:
-                connection = self._idle.pop()
-                if not connection.is_closed():
-                    return connection
-            return await connect(self._dsn, statement_timeout=self._timeout)
-        except BaseException:
-            self._room.release()
-            raise
 
-    def give_back(self, connection: asyncpg.Connection) -> None:
-        """Take a connection back into the set."""
-        self._room.release()
-        if connection.is_closed():
-            return
-        if connection.is_in_transaction() or len(self._idle) >= self._size:
-            # A transaction that is still open belongs to a cancelled request.
-            connection.terminate()
-        else:
-            self._idle.append(connection)
-
-
-async def connect(dsn: str, *, statement_timeout: float = 30.0) -> asyncpg.Connection:
+async def connect(dsn: str, *, statement_timeout: float = 30.0) -> Connection:
     """One connection with our settings. JSON stays text: it is passed on, not looked into. Raises DatabaseUnavailable."""
     try:
-        return await asyncpg.connect(
+        connection: Connection = await asyncpg.connect(
             dsn,
+            connection_class=Connection,
             record_class=Row,
             statement_cache_size=500,
             max_cached_statement_lifetime=0,
@@ -298,3 +297,4 @@ async def connect(dsn: str, *, statement_timeout: float = 30.0) -> asyncpg.Conne
         )
     except UNREACHED as error:
         raise DatabaseUnavailable(unreached(dsn, error)) from error
+    return connection.measured()

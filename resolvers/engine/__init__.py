@@ -10,7 +10,7 @@ from resolvers.engine.errors import Log, Present, Presented, RefusedError, prese
 from resolvers.engine.execute import Answer, Engine, run
 from resolvers.engine.limits import Limits
 from resolvers.engine.scalars import parse_datetime, raw, scalar_map, serialize_datetime
-from resolvers.engine.schema import EngineSchema
+from resolvers.engine.schema import EngineSchema, Turn
 
 __all__ = [
     "Answer",
@@ -21,6 +21,7 @@ __all__ = [
     "Present",
     "Presented",
     "RefusedError",
+    "Turn",
     "column",
     "dumps",
     "embedded",

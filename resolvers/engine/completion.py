@@ -10,6 +10,7 @@ from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from resolvers.engine.plans import DocumentPlans, Found
+from resolvers.engine.room import Room
 
 
 class RowExecutor(StrawberryGraphQLCoreExecutionContext):
@@ -19,8 +20,9 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
     nulls, wrong values and errors come out as they would without plans.
     """
 
-    def __init__(self, *args: Any, plans: DocumentPlans | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, plans: DocumentPlans | None = None, room: Room | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.room = room
         # Middleware is to see every field, which a plan passes by.
         self.plans = None if self.middleware_manager else plans
 
@@ -34,6 +36,8 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
         position_context: Any,
     ) -> Any:
         """Complete a list, through a plan where there is one for its whole selection."""
+        if self.room is not None and isinstance(result, list | tuple):
+            self.room.take(len(result))
         found = self._plan(get_nullable_type(return_type.of_type), field_details_list)
         if found is not None and not found.rest:
             with suppress(Exception):

@@ -21,6 +21,7 @@ from resolvers.engine.errors import RefusedError, unprocessable
 from resolvers.engine.limits import Limits
 from resolvers.engine.measure import NodeCount, event_variables, limit_variables, structure_problems
 from resolvers.engine.plans import DocumentPlans, PlanStore
+from resolvers.engine.repeats import may_repeat
 
 MOST_ERRORS = 20
 MOST_KEPT_COUNTS = 64
@@ -29,7 +30,7 @@ MOST_KEPT_COUNTS = 64
 class Operation:
     """One operation of a kept document: its name, its type (query, mutation or subscription) and how much it asks for."""
 
-    __slots__ = ("_counts", "_defaults", "_document", "event_variables", "name", "node", "type")
+    __slots__ = ("_counts", "_defaults", "_document", "event_variables", "may_repeat", "name", "node", "type")
 
     def __init__(self, document: "Document", node: OperationDefinitionNode) -> None:
         self.name = node.name.value if node.name else None
@@ -38,6 +39,7 @@ class Operation:
         self._document = document
         self._defaults = limit_variables(document.node, node)
         self.event_variables = event_variables(document.node, node) if self.type == "subscription" else ()
+        self.may_repeat = may_repeat(document.schema, document.node, node)
         self._counts: dict[tuple[Any, ...], int] = {}
 
     def nodes(self, variables: Mapping[str, Any] | None) -> int:

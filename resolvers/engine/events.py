@@ -8,6 +8,8 @@ from weakref import WeakKeyDictionary
 from graphql import ExecutionResult, GraphQLError
 
 from resolvers.engine.completion import RowExecutor
+from resolvers.engine.limits import Limits
+from resolvers.engine.room import Room
 
 Share: TypeAlias = Callable[[Any], Hashable]
 """Gives what a context has in common with others whose answers to the same event are the same; None for a context of its own kind."""
@@ -23,8 +25,9 @@ _Answer: TypeAlias = "tuple[Any, asyncio.Task[ExecutionResult]]"
 class Events:
     """The answers to the events that are still being delivered, by event, operation, variables and what contexts share."""
 
-    def __init__(self, show: ShowErrors, *, share: Share | None, renew: Renew | None, timeout: float | None) -> None:
-        """`timeout` is the seconds that one answer may take."""
+    def __init__(self, show: ShowErrors, *, limits: Limits, share: Share | None, renew: Renew | None, timeout: float | None) -> None:
+        """`timeout` is the seconds that one answer may take; `limits` bound each answer."""
+        self.limits = limits
         self._show = show
         self._share = share or (lambda _context: None)
         self._renew = renew
@@ -53,6 +56,7 @@ class Events:
                 result = executor.executed()
                 if not isinstance(result, ExecutionResult):
                     result = await result
+            executor.room.check(result.data)
         except Exception as error:  # noqa: BLE001  # whatever it is, the client is told as of any other operation
             return ExecutionResult(None, self._show([error], name))
         # Errors that are shown hold no traceback, which would keep the event, and so this answer, for ever.
@@ -62,9 +66,12 @@ class Events:
 class EventExecutor(RowExecutor):
     """The executor of a subscription, whose operation is executed once for each event."""
 
+    room: Room
+
     def __init__(self, *args: Any, events: Events, variables: tuple[str, ...], **kwargs: Any) -> None:
         """`variables`: the names of those that an answer depends on, beside its event."""
-        super().__init__(*args, **kwargs)
+        # An executor is made for each event.
+        super().__init__(*args, **{**kwargs, "room": Room(events.limits)})
         self._events = events
         given = self.variable_values.coerced
         self.shape = tuple(repr(given.get(name)) for name in variables)

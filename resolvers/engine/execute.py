@@ -1,7 +1,7 @@
 """The short way from the text of a request to the bytes of its answer."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,9 @@ from resolvers.engine.completion import RowExecutor
 from resolvers.engine.documents import Document, Documents, Operation
 from resolvers.engine.encoding import dumps
 from resolvers.engine.errors import Presenter, RefusedError, status_of, unprocessable
+from resolvers.engine.room import Room
+
+MOST_ERRORS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class Answer:
 class Engine:
     """A schema with its kept documents; EngineSchema makes it. `documents.warm(texts)` prepares documents and keeps them for good.
 
-    `compiled=False` completes every value on the ordinary path: slower, with the same bytes. `timeout` is in seconds.
+    `compiled=False` completes every value on the ordinary path: slower, with the same bytes. `timeout` is in seconds; `end_by` is told of
+    each operation's deadline, which it may move.
     """
 
     def __init__(
@@ -39,12 +43,14 @@ class Engine:
         *,
         compiled: bool = True,
         timeout: float | None = None,
+        end_by: Callable[[asyncio.Timeout], None] | None = None,
     ) -> None:
         self.schema = schema
         self.documents = documents
         self.presenter = presenter
         self.compiled = compiled
         self.timeout = timeout
+        self._end_by = end_by
 
     def prepare(self, query: Any, variables: Any, operation_name: Any) -> tuple[Document, Operation]:
         """Return the document and the operation to run. Raises RefusedError with everything that is wrong with the request."""
@@ -62,8 +68,10 @@ class Engine:
         document.check_nodes(operation, variables)
         return document, operation
 
-    def arguments(self, document: Document, operation: Operation, variables: Any, context: Any, root: Any) -> dict[str, Any]:
-        """Return the arguments for graphql-core's `execute` and `subscribe`."""
+    def arguments(
+        self, document: Document, operation: Operation, variables: Any, context: Any, root: Any, room: Room | None = None
+    ) -> dict[str, Any]:
+        """Return the arguments for graphql-core's `execute` and `subscribe`; `room` counts what an answer holds."""
         return {
             "schema": self.schema,
             "document": document.node,
@@ -76,17 +84,30 @@ class Engine:
             # Suggestions name what introspection would not tell.
             "hide_suggestions": not self.documents.introspection,
             "plans": document.plans if self.compiled else None,
+            "room": room,
         }
 
     async def execute(self, document: Document, operation: Operation, variables: Any, context: Any, root: Any) -> ExecutionResult:
-        """Return the result of a query or mutation; its errors are not presented yet. Raises TimeoutError after `timeout` seconds."""
-        async with asyncio.timeout(self.timeout):
-            result = execute(**self.arguments(document, operation, variables, context, root))
-            return result if isinstance(result, ExecutionResult) else await result
+        """Return the result of a query or mutation; its errors are not presented yet.
+
+        Raises TimeoutError after `timeout` seconds, RefusedError for an answer over the limits.
+        """
+        room = Room(self.documents.limits, wrote=operation.type == "mutation")
+        async with asyncio.timeout(self.timeout) as deadline:
+            if self._end_by is not None:
+                self._end_by(deadline)
+            result = execute(**self.arguments(document, operation, variables, context, root, room))
+            if not isinstance(result, ExecutionResult):
+                result = await result
+        room.check(result.data, may_repeat=operation.may_repeat)
+        return result
 
     def present(self, errors: Sequence[BaseException] | None, operation_name: str | None) -> list[GraphQLError] | None:
-        """Return the errors as the client sees them."""
-        return [self.presenter(error, operation_name) for error in errors] if errors else None
+        """Return the errors as the client sees them: the first 100, then how many more there are."""
+        if not errors:
+            return None
+        shown = [self.presenter(error, operation_name) for error in errors[:MOST_ERRORS]]
+        return shown if len(errors) <= MOST_ERRORS else [*shown, unprocessable(f"and {len(errors) - MOST_ERRORS:,} more errors")]
 
 
 async def run(
@@ -130,7 +151,7 @@ def _answer(engine: Engine, operation: Operation | None, data: Any, errors: Any)
             return Answer(dumps({"data": data}), 200, [], name, kind)
         except TypeError as error:  # a value that JSON cannot hold
             data, errors = None, [error]
-    formatted: list[Any] = [engine.presenter(error, name).formatted for error in errors]
+    formatted: list[Any] = [error.formatted for error in engine.present(errors, name) or ()]
     try:
         body = dumps({"data": data, "errors": formatted})
     except TypeError as error:

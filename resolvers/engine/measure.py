@@ -156,7 +156,8 @@ class NodeCount:
     def _field(self, node: FieldNode, field: GraphQLField | None, size: int | None) -> int:
         """Count a field's objects. `size` is the limit of the field above, where that returned one object that holds the list."""
         if field is None or is_leaf_type(named := get_named_type(field.type)):
-            return 0
+            # Under an alias a text may stand in the answer many times.
+            return int(node.alias is not None)
         limit = self._limit(node, field)
         if is_list_type(get_nullable_type(field.type)):
             factor = next(known for known in (limit, size, self._list_size) if known is not None)

@@ -1,8 +1,9 @@
 """A Strawberry schema whose every door runs operations through the same engine."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from contextlib import aclosing
-from typing import Any, cast
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 import strawberry
@@ -20,6 +21,9 @@ from resolvers.engine.execute import Engine
 from resolvers.engine.limits import Limits
 from resolvers.engine.scalars import scalar_map
 
+Turn: TypeAlias = Callable[[Any], AbstractAsyncContextManager[None]]
+"""Gives, for a context, what its operation waits for before it runs, and holds while it does."""
+
 ALL_TYPES = frozenset(OperationType)
 
 
@@ -28,6 +32,7 @@ class EngineSchema(strawberry.Schema):
 
     `execute`, `stream` and `subscribe` keep Strawberry's signatures, so its views (WebSocket, SSE, GET) behave as `execute.run` does.
     Strawberry's extensions and operation directives have no place here. `engine` is what `execute.run` takes.
+    `turn` is for `execute` and `stream`; who calls `execute.run` sees to it.
     `share` and `renew` say how contexts answer the events of subscriptions (see `events`).
     `execute_sync` and `introspect` are Strawberry's own, for tools: without limits.
     """
@@ -46,6 +51,8 @@ class EngineSchema(strawberry.Schema):
         new_id: Callable[[], str] | None = None,
         compiled: bool = True,
         timeout: float | None = None,
+        end_by: Callable[[asyncio.Timeout], None] | None = None,
+        turn: Turn = lambda _context: nullcontext(),
         share: Share | None = None,
         renew: Renew | None = None,
         scalars: dict[object, Any] | None = None,
@@ -54,8 +61,9 @@ class EngineSchema(strawberry.Schema):
         super().__init__(query, mutation, subscription, types=types, config=config, execution_context_class=RowExecutor)
         documents = Documents(self._schema, limits or Limits(), introspection=introspection)
         presenter = Presenter(present, log, new_id or (lambda: uuid4().hex))
-        self.engine = Engine(self._schema, documents, presenter, compiled=compiled, timeout=timeout)
-        self._shared = Events(self.engine.present, share=share, renew=renew, timeout=timeout)
+        self.engine = Engine(self._schema, documents, presenter, compiled=compiled, timeout=timeout, end_by=end_by)
+        self._turn = turn
+        self._shared = Events(self.engine.present, limits=documents.limits, share=share, renew=renew, timeout=timeout)
 
     async def execute(
         self,
@@ -71,8 +79,10 @@ class EngineSchema(strawberry.Schema):
         operation: Operation | None = None
         allowed = frozenset(allowed_operation_types or ALL_TYPES) - {OperationType.SUBSCRIPTION}
         try:
-            document, operation = self._prepare(query, variable_values, operation_name, allowed)
-            result = await self.engine.execute(document, operation, variable_values, context_value, root_value)
+            # The turn before the variables, which nobody in particular could make large.
+            async with self._turn(context_value):
+                document, operation = self._prepare(query, variable_values, operation_name, allowed)
+                result = await self.engine.execute(document, operation, variable_values, context_value, root_value)
         except RefusedError as refused:
             return PreExecutionError(None, self._present(refused.errors, operation))
         except Exception as error:  # noqa: BLE001 - the last resort, as in run
@@ -107,12 +117,17 @@ class EngineSchema(strawberry.Schema):
     ) -> AsyncGenerator[ExecutionResult, None]:
         try:
             of_events = {"executor_class": EventExecutor, "events": self._shared, "variables": operation.event_variables}
-            source = subscribe(**self.engine.arguments(document, operation, variables, context, root) | of_events)
-            if not isinstance(source, GraphQLResult | AsyncIterator):
-                source = await source
+            async with self._turn(context):
+                source = subscribe(**self.engine.arguments(document, operation, variables, context, root) | of_events)
+                if not isinstance(source, GraphQLResult | AsyncIterator):
+                    source = await source
             if isinstance(source, GraphQLResult):
                 yield PreExecutionError(None, self._present(source.errors, operation))
                 return
+        except Exception as error:  # noqa: BLE001 - it did not begin
+            yield PreExecutionError(None, self._present([error], operation))
+            return
+        try:
             async with aclosing(cast("AsyncGenerator[GraphQLResult, None]", source)) as results:
                 async for result in results:
                     yield ExecutionResult(result.data, result.errors)
@@ -129,7 +144,7 @@ class EngineSchema(strawberry.Schema):
 
     def _present(self, errors: Iterable[BaseException] | None, operation: Operation | None) -> list[GraphQLError] | None:
         name = operation.name if operation else None
-        return [self.engine.presenter(error, name) for error in errors] if errors else None
+        return self.engine.present(list(errors), name) if errors else None
 
 
 async def _only(result: ExecutionResult) -> AsyncGenerator[ExecutionResult, None]:

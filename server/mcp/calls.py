@@ -15,6 +15,7 @@ from server.mcp.answers import Answer
 from server.mcp.tools import TOOLS
 from store import callers
 from store.database import Database
+from store.usage import end_by
 
 # How a request's `_meta` names what headers name; compared without case.
 _META_NAMES = {
@@ -61,7 +62,8 @@ class Calls:
         """What came of the call. Never raises: what is not the caller's business is logged, and masked."""
         caller: Caller | None = None
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._timeout) as deadline:
+                end_by(deadline)
                 caller = await _within(self._db, await who(), request)
                 value = await _tool(request.tool).answer(self._db, caller, request.arguments)
             return Outcome(value, to_json(value), caller=caller)

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from models.caller import Caller
-from models.errors import Forbidden, MunimentError, Unauthenticated
+from models.errors import Forbidden, MunimentError, RateLimited, Unauthenticated
 from server import auth, logs
 from server.body import read_body, require_json
 from server.errors import refusal
@@ -57,7 +57,11 @@ class McpDoor:
         except Exception as error:  # noqa: BLE001  # every refusal gets the shape of the door
             await self._refuse(error, scope, receive, send)
             return
-        await serve(scope, _again(body, receive), _watched(scope, send))
+        try:
+            async with self._services.turn(scope["caller"]):
+                await serve(scope, _again(body, receive), _watched(scope, send))
+        except RateLimited as error:
+            await self._refuse(error, scope, receive, send)
 
     async def _protocol(self) -> Serve:
         if self._serve is None:
@@ -93,7 +97,7 @@ class McpDoor:
         # The run and the tool call are read with the call itself, which may name them too.
         caller = await auth.from_bearer(self._services, given, {})
         note(scope, caller=f"{caller.kind.lower()}:{caller.id}", run=caller.run_id)
-        self._services.rates.spend(f"{caller.org_id}/{caller.id}")
+        self._services.admit(caller)
         return caller
 
     def _load(self) -> Serve:

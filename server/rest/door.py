@@ -9,8 +9,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from models.caller import Caller
-from models.errors import MunimentError, Problem, Unauthenticated
+from models.caller import Caller, required
+from models.errors import MunimentError, Problem
 from server import auth, logs
 from server.body import json_value, read_body, require_json
 from server.errors import refusal
@@ -22,6 +22,7 @@ from server.rest.shapes import dumps
 from server.rest.table import MethodNotAllowed, Table
 from server.services import Services
 from store.database import DatabaseUnavailable
+from store.usage import end_by
 
 _JSON = "application/json"
 
@@ -60,17 +61,17 @@ class RestDoor:
         note(scope, operation=route.name, counted=route.name)
         caller = await self._caller(scope)
         # A file's time depends on its size and on the client's line; its bound is one of bytes.
-        async with asyncio.timeout(None if route.long else self._services.settings.operation_timeout):
+        seconds = None if route.long else self._services.settings.operation_timeout
+        async with self._services.turn(caller), asyncio.timeout(seconds) as deadline:
+            end_by(deadline)
             call, args = await self._call(route, caller, parts, scope, receive)
             answer = await route.handler(call, args)
         return answer if isinstance(answer, Response) else _response(route, answer, call.headers)
 
     async def _caller(self, scope: Scope) -> Caller:
-        caller = await auth.from_scope(self._services, scope)
-        if caller is None:
-            raise Unauthenticated("say who you are: send `Authorization: Bearer <token>`, or sign in")
+        caller = required(await auth.from_scope(self._services, scope))
         note(scope, caller=f"{caller.kind.lower()}:{caller.id}", run=caller.run_id)
-        self._services.rates.spend(f"{caller.org_id}/{caller.id}")
+        self._services.admit(caller)
         return caller
 
     async def _call(self, route: Route, caller: Caller, parts: dict[str, str], scope: Scope, receive: Receive) -> tuple[Call, Any]:

@@ -234,7 +234,7 @@ async def test_two_hundred_subscribers_hear_a_write_and_leave_no_trace(address: 
 
 
 async def test_the_bound_on_open_subscriptions_refuses_one_more(settings: Settings, dsn: str, tokens: Tokens) -> None:
-    app = App(settings.model_copy(update={"max_sockets": 2}), dsn)
+    app = App(settings.model_copy(update={"max_sockets": 2, "caller_share": 1, "organisation_share": 1}), dsn)
     async with serving(app) as address, line(address, {"token": tokens.operator}) as socket:
         for number in ("1", "2"):
             await socket.subscribe(FOLLOW, number)
