@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncpg
+import hypothesis
 import pytest
 from filelock import FileLock
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from server.postgres import EmbeddedPostgres
 
 TEMPLATE = "muniment_template"
+
+# How long a busy machine takes is no fault of what is tested.
+hypothesis.settings.register_profile("muniment", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("muniment")
 _numbers = itertools.count(1)
 
 
