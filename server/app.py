@@ -18,6 +18,7 @@ from server.background import Background
 from server.documents import documents
 from server.errors import shown
 from server.graphql import GraphQLDoor
+from server.guard import Guard
 from server.health import Health
 from server.mcp.http import McpDoor
 from server.request_log import RequestLog
@@ -49,7 +50,7 @@ class App:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         logs.configure(self._settings)
         async with open_services(self._settings, self._dsn) as services, Background(services):
-            doors: ASGIApp = _shared(Doors(services), self._settings)
+            doors: ASGIApp = Guard(_shared(Doors(services), self._settings), self._settings)
             if services.telemetry is not None:
                 doors = Traced(doors, services.telemetry)
             self._inner = RequestLog(doors, services.metrics)

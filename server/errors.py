@@ -15,6 +15,13 @@ class Masked(MunimentError):
     status = 500
 
 
+class BadRequest(MunimentError):
+    """A header that is malformed, or that names a host that is not this server."""
+
+    code = "UNPROCESSABLE"
+    status = 400
+
+
 def shown(error: BaseException) -> MunimentError | None:
     """The refusal that an exception means to a client; None for what must be masked."""
     if isinstance(error, MunimentError):

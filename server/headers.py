@@ -12,3 +12,10 @@ PAGE = {
     "X-Content-Type-Options": "nosniff",
 }
 """The headers of an HTML page of ours."""
+
+ANSWER = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+"""The headers of every other answer, for which nothing else is set."""

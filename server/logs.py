@@ -1,7 +1,10 @@
 """Structured logs: one line per request, never content or tokens."""
 
+import json
 import logging
 import sys
+import traceback
+from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -17,6 +20,7 @@ _DATA_EXCEPTION = "22"
 log: structlog.stdlib.BoundLogger = structlog.get_logger("muniment")
 _logger = logging.getLogger("muniment")
 _as_json = False
+_DELETE = "\x7f"
 _LINE = orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE
 
 
@@ -41,12 +45,16 @@ def configure(settings: Settings) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    renderer: Any = (
+        structlog.processors.JSONRenderer(serializer=_json)
+        if as_json
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=_write_traceback)
+    )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            *([structlog.processors.format_exc_info] if as_json else []),
+            *([structlog.processors.format_exc_info] if as_json else [_printable]),
             renderer,
         ],
     )
@@ -70,13 +78,34 @@ def configure(settings: Settings) -> None:
     )
 
 
+def _json(entry: Any, **options: Any) -> str:
+    # JSON escapes all control characters but this one.
+    return json.dumps(entry, **options).replace(_DELETE, "\\u007f")
+
+
+def _printable(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Escape what would speak to a terminal, or begin a line of its own, in whatever a request could bring into the log."""
+    return {key: value if key in {"exc_info", "level"} or not isinstance(value, str) else _escaped(value) for key, value in entry.items()}
+
+
+def _escaped(text: str, but: str = "") -> str:
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in but else letter.encode("unicode_escape").decode("ascii") for letter in text)
+
+
+def _write_traceback(stream: TextIO, exc_info: Any) -> None:
+    """Write a traceback without the values of variables, among which are contents and tokens."""
+    stream.write("\n" + _escaped("".join(traceback.format_exception(*exc_info)), but="\n\t").rstrip("\n"))
+
+
 def of_request(event: str, facts: dict[str, Any]) -> None:
     """Log at level info what `log.info(event, **facts)` would, in JSON by a shorter way: there is such a line for every request."""
     if not _as_json:
         log.info(event, **facts)
     elif _logger.isEnabledFor(logging.INFO):
         line = orjson.dumps(facts | {"event": event, "level": "info", "timestamp": datetime.now(UTC)}, option=_LINE).decode()
-        if line.isascii():
+        if line.isascii() and _DELETE not in line:
             sys.stderr.write(line)
             sys.stderr.flush()
         else:

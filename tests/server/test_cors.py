@@ -14,7 +14,8 @@ PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-He
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(home=tmp_path, broadcast_url="memory://", database_connections=5, allowed_origins=("https://console.example",))
+    known = {"allowed_hosts": ("muniment.test",), "allowed_origins": ("https://console.example",)}
+    return Settings(home=tmp_path, broadcast_url="memory://", database_connections=5, **known)
 
 
 async def test_a_page_of_an_allowed_origin_may_call(client: httpx.AsyncClient, tokens: Tokens) -> None:

@@ -86,7 +86,7 @@ async def test_metrics_tell_operations_outcomes_subscribers_and_connections(clie
 
 async def test_metrics_can_be_switched_off(settings: Settings, dsn: str) -> None:
     app = App(settings.model_copy(update={"metrics": False}), dsn)
-    async with LifespanManager(app), httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://x") as client:
+    async with LifespanManager(app), httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1") as client:
         assert (await client.get("/metrics")).status_code == 404
 
 
@@ -171,6 +171,6 @@ async def test_a_path_of_no_door_is_a_page_in_the_log(capsys: pytest.CaptureFixt
 
 
 async def test_the_pages_documents_are_parsed_before_the_first_request(app: App) -> None:
-    engine = app._inner._app._graphql._engine  # type: ignore[union-attr]  # the door within its layers
+    engine = app._inner._app._app._graphql._engine  # type: ignore[union-attr]  # the door within its layers
     assert len(documents()) > 60
     assert all(text in engine.documents for text in documents().values())

@@ -52,6 +52,16 @@ def test_several_workers_need_a_bell_that_reaches_them() -> None:
     assert read(workers=2, broadcast_url="redis://localhost").workers == 2
 
 
+@pytest.mark.parametrize(
+    "origin", ["*", "null", "https://*.example.org", "console.example.org", "https://a.example/page", "https://a@b.example"]
+)
+def test_only_origins_are_allowed_origins(origin: str) -> None:
+    told = f"- MUNIMENT_ALLOWED_ORIGINS: must list origins such as https://console.example.org; {origin} is none"
+    assert refusal(allowed_origins=f"https://ops.example, {origin}") == [told]
+    listed = read(allowed_origins="https://Ops.example:8443/, http://[::1]:5173").allowed_origins
+    assert listed == ("https://ops.example:8443", "http://[::1]:5173")
+
+
 @pytest.mark.parametrize("seconds", ["inf", "86401", "-1", "0"])
 def test_a_time_has_bounds(seconds: str) -> None:
     (problem,) = refusal(operation_timeout=seconds)

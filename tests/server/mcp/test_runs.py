@@ -20,7 +20,7 @@ SECRET = "a secret of thirty-two bytes or more"
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(home=tmp_path, broadcast_url="memory://", jwt_secret=SECRET)
+    return Settings(home=tmp_path, broadcast_url="memory://", jwt_secret=SECRET, allowed_hosts=("muniment.test",))
 
 
 def signed(world: World, run: str | None = None) -> str:
