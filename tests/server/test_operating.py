@@ -75,7 +75,7 @@ async def test_metrics_tell_operations_outcomes_subscribers_and_connections(clie
         'muniment_operations_total{code="OK",door="graphql",operation="query"} 1.0',
         'muniment_operations_total{code="OK",door="graphql",operation="mutation"} 1.0',
         'muniment_operations_total{code="UNPROCESSABLE",door="graphql",operation="mutation"} 1.0',
-        'muniment_operations_total{code="UNAUTHENTICATED",door="graphql",operation="query"} 1.0',
+        'muniment_operations_total{code="UNAUTHENTICATED",door="graphql",operation=""} 1.0',
         'muniment_operation_seconds_count{door="graphql"} 4.0',
         "muniment_feed_subscribers 0.0",
         "muniment_feed_lag_seconds 0.0",
