@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vault import paths
@@ -19,7 +19,7 @@ from vault.ttl import expiry_of
 from vault.upsert import new_text
 
 # What names a record and says when it was made is the vault's to say; a title or tags are the caller's.
-_FIXED = ("id", "kind", "project", "created", "slug", "expired", "body")
+_RESERVED = ("id", "slug", "created", "expired")
 
 
 def append(engine: Engine, project: str, event: str, kind: str = "log", details: Mapping[str, Any] | None = None) -> Record:
@@ -31,7 +31,8 @@ def append(engine: Engine, project: str, event: str, kind: str = "log", details:
     given = plain_mapping(details, "details", problems)
     assert_no_secrets("event", event)
     assert_no_secrets("details", given)
-    given = {key: value for key, value in given.items() if key not in _FIXED and value is not None}
+    given = {key: value for key, value in given.items() if value is not None}
+    problems += _reserved(given, {"kind": kind, "project": project})
     for key, value in given.items():
         try:
             given[key] = normalise(key, value)
@@ -43,6 +44,16 @@ def append(engine: Engine, project: str, event: str, kind: str = "log", details:
         record = _write(engine, project, event, kind, given)
         engine.request_commit(f"append {kind}:{record.id}")
     return record
+
+
+def _reserved(given: dict[str, Any], fixed: Mapping[str, str]) -> Iterator[str]:
+    """Take out the kind and project that the event has anyway; yield what the details cannot set."""
+    for key, own in fixed.items():
+        if key in given and str(given.pop(key)).strip().lower() != own.lower():
+            yield f"details: {key} is {own} by argument"
+    for key in _RESERVED:
+        if key in given:
+            yield f"details: {key} is set by the vault; use another key"
 
 
 def _write(engine: Engine, project: str, event: str, kind: str, given: dict[str, Any]) -> Record:

@@ -10,12 +10,14 @@ from typing import Any
 
 from vault.errors import InvalidArguments, PathRefused
 from vault.frontmatter import MAX_FRONTMATTER
-from vault.paths import name_problem, project_problem
+from vault.paths import project_problem
 from vault.secrets import assert_no_secrets, shown
 from vault.times import to_text
+from vault.yaml_tree import MAX_DIGITS
 
 MAX_DEPTH = 40
 MAX_BODY = 12 * 1024 * 1024  # bytes
+_BEYOND_DIGITS = 10**MAX_DIGITS
 
 
 def check_project(project: object) -> str:
@@ -83,10 +85,10 @@ def _plain(value: Any, depth: int) -> Any:
         raise ValueError(f"must not be nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, str):
         return _whole_text(value)
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, float):
-        return _finite(value)
+    if isinstance(value, int | float):
+        return _number(value)
     if isinstance(value, date):
         return to_text(value) if isinstance(value, datetime) else value.isoformat()
     if isinstance(value, Mapping):
@@ -103,20 +105,18 @@ def _whole_text(value: str) -> str:
     return value
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
+def _number(value: float) -> float:
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must hold finite numbers only")
+    if abs(value) >= _BEYOND_DIGITS:
+        raise ValueError(f"must hold numbers of at most {MAX_DIGITS} digits")
     return value
 
 
-def check_lookup(record_id: object, kind: object, slug: object) -> None:
-    """Raise InvalidArguments or PathRefused unless there is an id, or both kind and slug."""
+def check_which(record_id: object, kind: object, slug: object) -> None:
+    """Raise InvalidArguments unless there is an id, or both kind and slug."""
     if record_id is None and (kind is None or slug is None):
         raise InvalidArguments("give an id, or both kind and slug")
-    for field, value in (("id", record_id), ("slug", slug)):
-        problem = None if value is None else name_problem(value)
-        if problem is not None:
-            raise PathRefused(f"{field} {problem}")
 
 
 def check_limit(limit: object, most: int = 1_000) -> int:

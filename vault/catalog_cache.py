@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ from typing import Any
 
 import orjson
 
+from vault.kinds import SUBDIRS
 from vault.record import Record
 from vault.scan import FileState, RecordKey
 
 NAME = ".catalog.sqlite"
-_VERSION = 1
+_VERSION = 2  # raised when the same file gives another record
 _TABLES = """
 CREATE TABLE IF NOT EXISTS entries (
     project TEXT, subdir TEXT, slug TEXT, mtime_ns INTEGER, size INTEGER, checked_ns INTEGER, data BLOB, problem TEXT,
@@ -104,7 +106,8 @@ class CatalogCache:
     def load(self, project: str) -> dict[RecordKey, Entry]:
         """Return everything remembered of one project."""
         rows = self._query("SELECT subdir, slug, mtime_ns, size, checked_ns, data, problem FROM entries WHERE project = ?", (project,))
-        return {RecordKey(project, row[0], row[1]): _entry(project, row) for row in rows}
+        entries = ((RecordKey(project, row[0], row[1]), _entry(project, row)) for row in rows)
+        return {key: entry for key, entry in entries if entry is not None}
 
     def store(self, entries: Iterable[tuple[RecordKey, Entry]]) -> None:
         """Remember entries."""
@@ -142,17 +145,29 @@ class CatalogCache:
         self._run("INSERT OR REPLACE INTO compiled VALUES (?, ?)", [(project, int(dirty))])
 
 
-def _data(record: Record | None) -> bytes | None:
+def _data(record: Record | None) -> bytes | str | None:
+    """The record as JSON: bytes, but text for one with numbers that orjson has no room for."""
     if record is None:
         return None
-    return orjson.dumps([record.frontmatter, record.body], default=str)
+    try:
+        return orjson.dumps([record.frontmatter, record.body])
+    except orjson.JSONEncodeError:  # an integer beyond 64 bits
+        return json.dumps([record.frontmatter, record.body])
 
 
-def _entry(project: str, row: tuple[Any, ...]) -> Entry:
+def _entry(project: str, row: tuple[Any, ...]) -> Entry | None:
+    """What a row holds; None for a row that this program did not write."""
     subdir, slug, mtime_ns, size, checked_ns, data, problem = row
-    record = None
-    if data is not None:
-        frontmatter, body = orjson.loads(data)
-        key = RecordKey(project, subdir, slug)
-        record = Record(key, frontmatter["kind"], frontmatter["id"], frontmatter["status"], frontmatter, body)
-    return Entry(FileState(mtime_ns, size), checked_ns, record, problem)
+    try:
+        record = None if data is None else _record(RecordKey(project, subdir, slug), data)
+        return Entry(FileState(int(mtime_ns), int(size)), int(checked_ns), record, problem)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _record(key: RecordKey, data: bytes | str) -> Record:
+    # orjson reads an integer beyond 64 bits as a float.
+    frontmatter, body = json.loads(data) if isinstance(data, str) else orjson.loads(data)
+    if frontmatter["kind"] not in SUBDIRS or not all(isinstance(frontmatter[name], str) for name in ("id", "status", "created", "updated")):
+        raise ValueError("not a record of this program")
+    return Record(key, frontmatter["kind"], frontmatter["id"], frontmatter["status"], frontmatter, str(body))

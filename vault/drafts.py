@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from vault.recurrence import classify
 from vault.schema import Invalid, normalise
 
 _FIXED = ("kind", "project")
-_NOT_STORED = ("path", "slug", "expired", "allowDuplicate", "body")
+_ARGUMENTS = ("path", "slug", "allowDuplicate")  # of an upsert; they may also stand in the frontmatter
+_DERIVED = "expired"  # what callers read of a record and may send back; it is never written
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +35,11 @@ class Draft:
 def prepare(engine: Engine, draft: Draft, repo: Path | None, problems: list[str]) -> Draft:
     """Return the draft with normalised values. Raises InvalidArguments listing these problems and all further ones."""
     given = dict(draft.given)
-    problems += [f"frontmatter: {key} is {draft.kind if key == 'kind' else draft.project} by argument" for key in _clashes(draft)]
+    problems += _misplaced(draft)
     path = draft.path if draft.path is not None else given.get("path")
-    if path is not None and not isinstance(path, str):
-        problems.append("frontmatter: path must be text")
-        path = None
     allow = draft.allow_duplicate or given.get("allowDuplicate") is True
     slug = draft.slug if draft.slug is not None else given.get("slug")
-    given = {key: value for key, value in given.items() if key not in (*_NOT_STORED, *_FIXED)}
+    given = {key: value for key, value in given.items() if key not in (*_ARGUMENTS, *_FIXED, _DERIVED)}
     _normalise(given, draft.kind, problems)
     if problems:
         raise PathRefused(problems) if _only_names(problems) else InvalidArguments(problems)
@@ -52,9 +51,20 @@ def _only_names(problems: list[str]) -> bool:
     return all(problem.startswith(("slug ", "id ")) for problem in problems)
 
 
-def _clashes(draft: Draft) -> list[str]:
-    own = {"kind": draft.kind, "project": draft.project}
-    return [key for key in _FIXED if draft.given.get(key) is not None and str(draft.given[key]).strip().lower() != own[key].lower()]
+def _misplaced(draft: Draft) -> Iterator[str]:
+    """Yield what is wrong with keys that the frontmatter cannot hold as they are; none of them is dropped without a word."""
+    given = draft.given
+    for key, own in (("kind", draft.kind), ("project", draft.project)):
+        if given.get(key) is not None and str(given[key]).strip().lower() != own.lower():
+            yield f"frontmatter: {key} is {own} by argument"
+    for key, argument in (("path", draft.path), ("slug", draft.slug)):
+        if given.get(key) is not None and not isinstance(given[key], str):
+            yield f"frontmatter: {key} must be text"
+        elif None not in (argument, given.get(key)) and argument != given[key]:
+            yield f"frontmatter: {key} differs from the argument of that name"
+    for key in ("allowDuplicate", _DERIVED):
+        if given.get(key) is not None and not isinstance(given[key], bool):
+            yield f"frontmatter: {key} must be true or false"
 
 
 def _normalise(given: dict[str, Any], kind: str, problems: list[str]) -> None:

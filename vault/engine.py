@@ -95,6 +95,8 @@ class Engine:
         """The records of a project as its files now are."""
         with self.catalog.lock:
             fresh = project not in self._views
+            if fresh and not paths.project_folder(self.root, project).is_dir():
+                return ProjectFiles(project)  # a name that callers made up is not remembered
             known = self.catalog.project(project, watched=self.watched, patient=patient)
             if fresh:
                 self._views[project] = views = ProjectViews(self.root, project)
@@ -260,7 +262,7 @@ class Engine:
         from vault.index import Index
 
         # The leading number is raised when `index_entry` makes something else of the same file.
-        fingerprint = f"1 {self.config.scratch_days} {self.config.review_days}"
+        fingerprint = f"2 {self.config.scratch_days} {self.config.review_days}"
         return Index(self.root, self._load_for_index, fingerprint)
 
     def _load_for_index(self, key: RecordKey) -> IndexEntry | None:
@@ -284,8 +286,8 @@ class Engine:
             body=found.body,
             created=found.created,
             updated=found.updated,
-            tags=_texts(data.get("tags")),
-            path_patterns=_texts(data.get("pathPatterns")),
+            tags=found.texts("tags"),
+            path_patterns=found.texts("pathPatterns"),
             expires_at=expiry_text(data, found.kind, self.config),
             salience=salience.salience(data),
             flagged=salience.is_flagged(data),
@@ -327,7 +329,3 @@ class Engine:
     def close(self) -> None:
         """Let go of files."""
         self.catalog.cache.close()
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()

@@ -91,7 +91,7 @@ def edit(document: Document, changes: Mapping[str, Any], body: str | None = None
     """Return the text with the changed keys set (None removes one) and, if given, a new body.
 
     Keys whose value already is the given one are left as they are written. Raises UnreadableRecord if the edited
-    YAML would not mean exactly what was asked for; nothing of the file is lost then.
+    text would not be read as exactly what was asked for; nothing of the file is lost then.
     """
     old, missing = document.data, object()
     needed = {key: value for key, value in changes.items() if (key in old if value is None else not same(old.get(key, missing), value))}
@@ -99,13 +99,22 @@ def edit(document: Document, changes: Mapping[str, Any], body: str | None = None
     source = set_keys(document.yaml, needed, document.newline, where)
     if len(source) > max(MAX_FRONTMATTER, len(document.yaml)):
         raise InvalidArguments(f"{where}: the frontmatter would be larger than {MAX_FRONTMATTER // 1024} KiB")
-    _verify(source, wanted, where)
-    return f"{document.head}{source}{document.tail}{_new_body(document, body)}"
+    text = _new_body(document, body)
+    # The closing line may be the file's last and lack its line break.
+    tail = document.tail if document.tail.endswith("\n") or not text else f"{document.tail}{document.newline}"
+    edited = f"{document.head}{source}{tail}{text}"
+    _verify(edited, wanted, text, where)
+    return edited
 
 
-def _verify(source: str, wanted: Mapping[str, Any], where: str) -> None:
-    # A line of three dashes inside a value would end the frontmatter.
-    if _CLOSING.search(source) or not same(_mapping(parse_yaml(source, where), where), wanted):
+def _verify(edited: str, wanted: Mapping[str, Any], body: str, where: str) -> None:
+    """Read the edited text as the next reader will; a line of three dashes inside a value, for instance, ends the frontmatter."""
+    try:
+        document = parse(edited, where)
+        whole = document.body == body and same(document.data, wanted)
+    except UnreadableRecord:
+        whole = False
+    if not whole:
         raise UnreadableRecord(f"{where}: the frontmatter is written in a way that cannot be edited safely; simplify it by hand")
 
 

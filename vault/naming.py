@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
 from vault import lookup, paths
 from vault.drafts import Draft
 from vault.engine import Engine
+from vault.errors import UnreadableRecord
 from vault.record import Record
-from vault.scan import RecordKey, is_record_name
+from vault.scan import RecordKey
 
 
 class Naming(NamedTuple):
@@ -24,34 +26,31 @@ def choose(engine: Engine, draft: Draft, now: datetime) -> Naming:
     """Return the name: explicit slug, the id, what prompts and sessions are called by, the title, or kind and time."""
     wanted = draft.given.get("id")
     if draft.slug is not None:
-        return _settled(engine, draft, _existing_name(engine, draft, draft.slug, "slug"), wanted)
+        return _settled(engine, _by_slug(engine, draft, draft.slug), wanted)
     if wanted is not None:
-        known = _carrier(engine, draft, wanted)
-        if known is not None:
-            return Naming(known.key, known.id)
-        return _settled(engine, draft, _existing_name(engine, draft, wanted, "id"), wanted)
-    return _settled(engine, draft, _derived(engine, draft, now), None)
+        return Naming(_by_id(engine, draft, wanted), wanted)
+    return _settled(engine, paths.key_of(draft.project, draft.kind, _derived(engine, draft, now)), None)
 
 
-def _settled(engine: Engine, draft: Draft, slug: str, wanted: str | None) -> Naming:
-    key = paths.key_of(draft.project, draft.kind, slug)
+def _settled(engine: Engine, key: RecordKey, wanted: str | None) -> Naming:
     stored = engine.load(key)
-    return Naming(key, wanted or (stored.record.id if stored else slug))
+    return Naming(key, wanted or (stored.record.id if stored else key.slug))
 
 
-def _existing_name(engine: Engine, draft: Draft, text: str, field: str) -> str:
-    """The slug; a file whose name is written exactly so (by hand, in capitals) is meant rather than a new one."""
-    slug = paths.slug_of_name(text, field)
-    exact = paths.key_of(draft.project, draft.kind, text)
-    if text != slug and is_record_name(f"{text}.md") and exact.path(engine.root).is_file():
-        return text
-    return slug
+def _by_slug(engine: Engine, draft: Draft, slug: str) -> RecordKey:
+    """The place of an explicit slug; a file that a person named so, or put into another folder, is meant rather than a new one."""
+    known = lookup.by_slug(engine, draft.project, draft.kind, slug)
+    return known.record.key if known else paths.key_of(draft.project, draft.kind, paths.slug_of_name(slug, "slug"))
 
 
-def _carrier(engine: Engine, draft: Draft, record_id: str) -> Record | None:
-    """The record of this kind that carries the id under another file name."""
-    found = lookup.find(engine, draft.project, record_id, draft.kind, None)
-    return found.record if found and found.record.id == record_id else None
+def _by_id(engine: Engine, draft: Draft, record_id: str) -> RecordKey:
+    """The place of an explicit id: the record that carries it, else a file named for it."""
+    known = lookup.find(engine, draft.project, record_id, draft.kind, None)
+    if known is not None and known.record.id == record_id:
+        return known.record.key
+    slug = paths.slug_of_name(record_id, "id")
+    # `a b` and `a-b` come to one slug and are two ids.
+    return paths.key_of(draft.project, draft.kind, _unshared(engine, draft, slug, record_id, lambda record: record.id == record_id))
 
 
 def _derived(engine: Engine, draft: Draft, now: datetime) -> str:
@@ -60,35 +59,56 @@ def _derived(engine: Engine, draft: Draft, now: datetime) -> str:
     session = given.get("sessionId")
     if draft.kind == "prompt":
         if session and given.get("turn") is not None:
-            return _safe(f"prompt-{session}-t{given['turn']}")
+            return _of_session(engine, draft, f"prompt-{session}-t{given['turn']}")
         return f"prompt-{stamp}-{engine.random_hex(3)}"
     if draft.kind == "session":
-        return _safe(f"session-{session}") if session else _free(engine, draft, f"session-{stamp}")
-    title = given.get("title")
-    return _from_title(engine, draft, title, stamp) if isinstance(title, str) else _free(engine, draft, f"{draft.kind}-{stamp}")
+        return _of_session(engine, draft, f"session-{session}") if session else _free(engine, draft, f"session-{stamp}")
+    title = given.get("title") or ""
+    slug = paths.derive_slug(title)[0]
+    return _from_title(engine, draft, title, slug) if slug else _free(engine, draft, f"{draft.kind}-{stamp}")
 
 
-def _safe(text: str) -> str:
-    """A slug in which two different texts never meet: what was lost comes back as a digest."""
+def _of_session(engine: Engine, draft: Draft, text: str) -> str:
+    """A slug in which two sessions never meet: what was lost comes back as a digest."""
     slug, lossy = paths.derive_slug(text)
-    return f"{slug}-{paths.digest(text)}" if lossy or slug != text.lower() else slug
+    if lossy or slug != text.lower():
+        return paths.with_digest(slug, text)
+    session = draft.given["sessionId"]
+    return _unshared(engine, draft, slug, text, lambda record: record.frontmatter.get("sessionId") == session)
 
 
-def _from_title(engine: Engine, draft: Draft, title: str, stamp: int) -> str:
-    slug, lossy = paths.derive_slug(title)
-    if not slug:
-        return _free(engine, draft, f"{draft.kind}-{stamp}")
+def _from_title(engine: Engine, draft: Draft, title: str, slug: str) -> str:
+    """The slug of a title: that of the record with this very title, else one that no other record has."""
+    lossy = paths.derive_slug(title)[1]
+    whole = paths.with_digest(slug, title)
+    for name in (slug, whole):
+        if _is_titled(_peek(engine, draft, name), title):
+            return name
+    # The title says that a record without a title of its own is meant, if it is named for nothing else.
+    return whole if lossy else _unshared(engine, draft, slug, title, lambda record: record.frontmatter.get("title") is None)
+
+
+def _is_titled(record: Record | None, title: str) -> bool:
+    written = None if record is None else record.frontmatter.get("title")
+    return isinstance(written, str) and _plain(written) == _plain(title)
+
+
+def _plain(title: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(title.split()))
+
+
+def _unshared(engine: Engine, draft: Draft, slug: str, text: str, is_meant: Callable[[Record], bool]) -> str:
+    """The slug if it is free or its record is the one that is meant; else the slug with a digest of what it was made of."""
     stored = engine.load(paths.key_of(draft.project, draft.kind, slug))
-    if stored is None or _folded(stored.record.title) == _folded(title):
-        return slug
-    # `Caf` and `Café` both come to `caf`: where either lost letters, they are two records.
-    theirs = stored.record.frontmatter.get("title")
-    shortened = isinstance(theirs, str) and paths.derive_slug(theirs)[1]
-    return f"{slug}-{paths.digest(title)}" if lossy or shortened else slug
+    return slug if stored is None or stored.record.kind != draft.kind or is_meant(stored.record) else paths.with_digest(slug, text)
 
 
-def _folded(title: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(title.split())).casefold()
+def _peek(engine: Engine, draft: Draft, slug: str) -> Record | None:
+    try:
+        stored = engine.load(paths.key_of(draft.project, draft.kind, slug))
+    except UnreadableRecord:
+        return None  # whoever writes there is told
+    return stored.record if stored else None
 
 
 def _free(engine: Engine, draft: Draft, slug: str) -> str:

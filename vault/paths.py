@@ -15,6 +15,9 @@ MAX_SLUG = 160  # characters, all ASCII: with `.md` and a suffix well below what
 MAX_NAME = 200
 
 _OUTSIDE = re.compile(r"[^a-z0-9._-]")
+# Punctuation separates words, and so do the two quotes that Unicode counts as symbols; these signs mean something.
+_TELLING = frozenset("#%&@*")
+_QUIET = frozenset("`\u00b4")
 _RUNS = re.compile(r"-{2,}")
 # Slash, backslash, and what looks like one or is turned into one by some normalisation.
 _SEPARATORS = frozenset("/\\\u2044\u2215\u29f8\u29f5\u29f9\ufe68\uff0f\uff3c\u2571\u2572\u27cb\u27cd\u1735\u3033\U0001d23a")
@@ -70,11 +73,11 @@ def slug_of_name(value: str, field: str) -> str:
     slug = slugify(check_name(value, field))
     if not slug or len(slug) > MAX_SLUG or not is_record_name(f"{slug}.md"):
         raise PathRefused(f"{field} must have letters (a-z) or digits that can name a file, at most {MAX_SLUG} characters")
-    return slug
+    return with_digest(slug, value) if _loses(value) else slug
 
 
 def derive_slug(text: str) -> tuple[str, bool]:
-    """Return a slug made of free text, and whether letters or digits of the text are missing in it.
+    """Return a slug made of free text, and whether letters, digits or symbols of the text are missing in it.
 
     A slug that had to be cut ends in a digest of the whole text, so that two long texts never share one.
     """
@@ -83,9 +86,19 @@ def derive_slug(text: str) -> tuple[str, bool]:
     if safe.endswith(".conflict"):
         safe = safe.removesuffix(".conflict") + "-conflict"
     if len(safe) > MAX_SLUG:
-        return f"{safe[: MAX_SLUG - 9].strip('-.')}-{digest(text)}", False
-    kept = sum(char.isalnum() for char in safe)
-    return safe, kept < sum(char.isalnum() for char in unicodedata.normalize("NFC", text).lower())
+        return with_digest(safe, text), False
+    return safe, _loses(text)
+
+
+def _loses(text: str) -> bool:
+    """Return whether a slug lacks what tells the text from others: `C#` and `C++` both come to `c`."""
+    dropped = _OUTSIDE.findall(unicodedata.normalize("NFC", text).lower())
+    return any((unicodedata.category(char)[0] in "LNMS" and char not in _QUIET) or char in _TELLING for char in dropped)
+
+
+def with_digest(slug: str, text: str) -> str:
+    """Return the slug, ended by a digest of the text that it was made of."""
+    return f"{slug[: MAX_SLUG - 9].strip('-.')}-{digest(text)}"
 
 
 def digest(text: str) -> str:
@@ -95,7 +108,7 @@ def digest(text: str) -> str:
 
 def project_problem(value: object) -> str | None:
     """Return what makes a text unfit as a project id, None if it is fit."""
-    if not isinstance(value, str) or not is_project_id(value) or ".." in value:
+    if not isinstance(value, str) or not is_project_id(value):
         return f"must be letters (a-z, A-Z), digits, dots, dashes and underscores, not start with a dot, at most {MAX_NAME} characters"
     return None
 

@@ -100,10 +100,11 @@ def remote_slug(url: str) -> str:
     host, slash, path = text.partition("/")
     text = host.rpartition("@")[2] + slash + path  # whatever stands before the host is credentials
     text = text.rstrip("/").removesuffix(".git")
-    return re.sub(r"[^a-z0-9._-]+", "-", text).strip("-.")[:LONGEST_PROJECT_ID]
+    text = re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9._-]+", "-", text))
+    return text.strip("-.")[:LONGEST_PROJECT_ID]
 
 
 def _local(folder: Path) -> str:
     digest = hashlib.sha256(str(folder).lower().encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST]
-    name = re.sub(r"[^a-z0-9._-]+", "-", folder.name.lower()).strip("-")[:_LOCAL_NAME]
+    name = re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9._-]+", "-", folder.name.lower())).strip("-")[:_LOCAL_NAME]
     return f"local-{name or 'root'}-{digest}"

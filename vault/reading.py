@@ -111,7 +111,7 @@ def list_records(
         if wanted in (None, record.kind)
         and state in (None, record.status)
         and (include_expired or not record.expired)
-        and set(tags) <= set(record.frontmatter.get("tags") or ())
+        and set(tags) <= set(record.texts("tags"))
     ]
     chosen.sort(key=lambda record: record.key)
     chosen.sort(key=lambda record: record.updated, reverse=True)

@@ -59,6 +59,11 @@ class Record:
         """When it was last changed, RFC 3339 in UTC."""
         return str(self.frontmatter["updated"])
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of the frontmatter as texts, empty if a person wrote something else there."""
+        value = self.frontmatter.get(key)
+        return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
     @property
     def stale(self) -> bool:
         """Whether its readers reported it as stale often enough."""

@@ -37,14 +37,15 @@ def classify(data: Mapping[str, Any], body: str) -> dict[str, Any]:
 
     A security label is no layer: it becomes a tag. Raises Invalid for an unknown layer in the frontmatter.
     """
-    tags = list(data.get("tags") or [])
+    written = data.get("tags") or []
+    tags = list(written) if isinstance(written, list) else []
     given = data.get("layer")
     layer = None if given is None or _promoted(given, tags) else layer_of(given)
     changes: dict[str, Any] = {"layer": layer or _layer_from(body, tags)}
     module = data.get("module") or _labelled(_MODULE, body)
     if module:
         changes["module"] = module
-    if tags:
+    if tags and isinstance(written, list):  # what a person wrote in another form is theirs to correct
         changes["tags"] = tags
     return changes
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import orjson
 
-from vault import files, lookup, paths
-from vault.arguments import check_lookup, check_project, describe
+from vault import files, lookup
+from vault.arguments import check_project
 from vault.engine import Engine
-from vault.errors import RecordNotFound
 from vault.record import Record, Stored
 
 TOMBSTONES = "tombstones"
@@ -50,9 +49,6 @@ class Collected:
 def forget(engine: Engine, project: str, record_id: str | None, kind: str | None, slug: str | None, *, purge: bool) -> ForgetResult:
     """Archive a record, or remove its file and leave a tombstone. Raises RecordNotFound and AmbiguousId."""
     check_project(project)
-    if not paths.project_folder(engine.root, project).is_dir():
-        check_lookup(record_id, kind, slug)
-        raise RecordNotFound(f"Record not found: {describe(record_id, kind, slug)} in project {project}")
     lookup.require(engine, project, record_id, kind, slug)  # a miss must not make a folder or a commit
     with engine.mutation(project) as warnings:
         stored = lookup.require(engine, project, record_id, kind, slug)

@@ -10,6 +10,7 @@ SUBDIRS = ("traps", "decisions", "specs", "plans", "logs", "reviews", "scratch",
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 LONGEST_PROJECT_ID = 200
+_LONGEST_NAME = 255  # bytes of a file's name, on every file system in use
 CONFLICT_MARKS = (".conflict.", ".sync-conflict-")
 
 
@@ -34,12 +35,17 @@ class FileState(NamedTuple):
 
 def is_record_name(name: str) -> bool:
     """True if a file of this name in a record folder is a record: no temporary file, no conflict copy."""
-    return name.endswith(".md") and _NAME.fullmatch(name) is not None and not any(mark in name for mark in CONFLICT_MARKS)
+    return (
+        name.endswith(".md")
+        and len(name) <= _LONGEST_NAME
+        and _NAME.fullmatch(name) is not None
+        and not any(mark in name for mark in CONFLICT_MARKS)
+    )
 
 
 def is_project_id(name: str) -> bool:
-    """True for one plain path segment: letters, digits, `.`, `_`, `-`, no leading dot, at most 200 characters."""
-    return len(name) <= LONGEST_PROJECT_ID and _NAME.fullmatch(name) is not None
+    """True for one plain path segment: letters, digits, `.`, `_`, `-`, no leading dot, no two in a row, at most 200 characters."""
+    return len(name) <= LONGEST_PROJECT_ID and _NAME.fullmatch(name) is not None and ".." not in name
 
 
 def scan_records(root: Path, project: str | None = None) -> dict[RecordKey, FileState]:

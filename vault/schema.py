@@ -19,6 +19,7 @@ MINIMUM = {"occurrences": 1, "hits": 0, "helpfulCount": 0, "staleCount": 0, "tur
 TIMES = ("created", "updated", "expires_at", "lastSeen", "lastHit", "lastFeedback", "startTime", "endTime")
 TEXTS = ("id", "project", "title", "module", "supersedes", "rationale", "sessionId", "ide", "model", "client", "taskSlug")
 TEXT_LISTS = ("tags", "pathPatterns", "linkedPaths")
+LINK_LISTS = ("links",)
 LAYER_ALIASES = {
     **dict.fromkeys(("front", "frontend"), "web"),
     **dict.fromkeys(("back", "backend"), "application"),

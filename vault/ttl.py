@@ -63,7 +63,10 @@ def effective_expiry(frontmatter: Mapping[str, Any], kind: str, config: VaultCon
         except ValueError:
             pass  # a hand-written ttl that means nothing: the kind's default holds, and `doctor` names it
     lifetime = default_ttl(kind, config)
-    return None if lifetime is None else created + lifetime
+    try:
+        return None if lifetime is None else created + lifetime
+    except OverflowError:  # beyond the calendar: never
+        return None
 
 
 def is_expired(frontmatter: Mapping[str, Any], kind: str, config: VaultConfig, now: datetime) -> bool:

@@ -13,7 +13,7 @@ from vault import lookup, paths
 from vault.arguments import body_problems, check_project, plain_mapping
 from vault.drafts import Draft, prepare
 from vault.engine import Engine
-from vault.errors import InvalidArguments, RecordNotFound, SlugTaken, UnreadableRecord
+from vault.errors import InvalidArguments, SlugTaken, UnreadableRecord
 from vault.naming import Naming, choose
 from vault.paths import check_kind
 from vault.record import Record, Stored
@@ -66,7 +66,7 @@ def upsert(
     problems: list[str] = []
     given = plain_mapping(frontmatter, "frontmatter", problems)
     sent = Draft(check_project(project), _kind(kind, problems), body, slug, given, path, allow_duplicate)
-    draft = prepare(engine, sent, repo, _check(sent, problems))
+    draft = prepare(engine, sent, repo, _check(engine, sent, problems))
     with engine.mutation(draft.project) as warnings:
         result = _Upsert(engine, draft, engine.now()).run()
     return replace(result, warnings=tuple(warnings.texts))
@@ -81,14 +81,14 @@ def _kind(kind: str, problems: list[str]) -> str:
         return ""
 
 
-def _check(sent: Draft, problems: list[str]) -> list[str]:
+def _check(engine: Engine, sent: Draft, problems: list[str]) -> list[str]:
     """Return all problems so far. A secret is refused at once, before any text is made of the arguments."""
     for field, value in (("body", sent.body), ("frontmatter", sent.given), ("slug", sent.slug), ("path", sent.path)):
         assert_no_secrets(field, value)
     problems += body_problems(sent.body, "body")
     for field, name in (("slug", sent.slug), ("id", sent.given.get("id"))):
         problem = None if name is None else paths.name_problem(name)
-        if problem is not None:
+        if problem is not None and not lookup.is_known(engine, sent.project, name):
             problems.append(f"{field} {problem}")
     if sent.path is not None and not (isinstance(sent.path, str) and sent.path.strip()):
         problems.append("path must be a text that is not empty")
@@ -131,11 +131,8 @@ class _Upsert:
         wanted = self.draft.given.get("supersedes")
         if not isinstance(wanted, str) or not wanted.strip():
             return None
-        paths.check_name(wanted, "supersedes")
-        try:
-            older = lookup.find(self.engine, self.draft.project, wanted, None, None)
-        except RecordNotFound:
-            return None
+        lookup.check_name(self.engine, self.draft.project, wanted, "supersedes")
+        older = lookup.find(self.engine, self.draft.project, wanted, None, None)
         if older is not None and older.record.key == naming.key:
             raise InvalidArguments("supersedes must name another record than the one that is written")
         return older
@@ -212,7 +209,7 @@ class _Upsert:
     def _text(self, naming: Naming, existing: Stored | None, target: dict[str, Any]) -> str:
         where = paths.local_path(naming.key)
         if existing is not None:
-            return matter.edit(existing.document, _changes(existing, target), self.draft.body, where)
+            return matter.edit(existing.document, _changes(existing, target, self.draft.given), self.draft.body, where)
         return new_text(naming.key, target, self.draft.body)
 
 
@@ -229,10 +226,12 @@ def new_text(key: RecordKey, target: Mapping[str, Any], body: str) -> str:
     return text
 
 
-def _changes(existing: Stored, target: Mapping[str, Any]) -> dict[str, Any]:
+def _changes(existing: Stored, target: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
     """What differs from the file; a value written in another form that means the same stays as it is written."""
-    written = existing.document.data
-    return {key: value for key, value in target.items() if not _means(key, written.get(key), value) and _known(key, written, value)}
+    written, read = existing.document.data, existing.record.frontmatter
+    # What nobody sent stays, also where the reader put a default in the place of what a person wrote.
+    meant = {key: value for key, value in target.items() if key in sent or not matter.same(read.get(key), value)}
+    return {key: value for key, value in meant.items() if not _means(key, written.get(key), value) and _known(key, written, value)}
 
 
 def _known(key: str, written: Mapping[str, Any], value: Any) -> bool:

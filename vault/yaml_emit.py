@@ -9,8 +9,10 @@ from typing import Any
 
 import yaml
 
-from vault.yaml_tree import plain_value
-
+# What some reader of YAML 1.1 or 1.2 takes for a number, a time, a truth value or nothing. PyYAML knows only its own:
+# not `08` and `0o17`, which are numbers in 1.2, nor `y`, which is true in 1.1.
+_NUMBER_LIKE = re.compile(r"[-+]*[.0-9][0-9a-fA-FoOxXtTzZ_.,:+ -]*")
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "~", "nan", "inf", "infinity"})
 _PLAIN_IN_FLOW = re.compile(r"[\w./][\w ./@+=-]*")  # inside brackets more means something, such as `?` at the start
 # Line breaks to YAML 1.1 (and to libyaml) that Python's and people's editors do not show as such.
 _ODD_BREAKS = frozenset("\x85\u2028\u2029\ufeff")
@@ -30,9 +32,12 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     if not _readable_block(text):
         if not text.isprintable():  # line breaks, and what editors do not show
             return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
-        quoted = not isinstance(plain_value(text), str)  # such as 1e5, which PyYAML takes for text and others for a number
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if quoted else None)
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if _is_ambiguous(text) else None)
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
+
+
+def _is_ambiguous(text: str) -> bool:
+    return _NUMBER_LIKE.fullmatch(text) is not None or text.lower().lstrip("+-.") in _WORDS
 
 
 def _readable_block(text: str) -> bool:

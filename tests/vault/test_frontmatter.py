@@ -1,4 +1,3 @@
-import math
 from typing import Any
 
 import pytest
@@ -64,7 +63,7 @@ def test_the_body_keeps_its_dashes() -> None:
 @pytest.mark.parametrize(
     ("changes", "gone", "come"),
     [
-        ({"id": "y"}, ["id: x          # why not"], ["id: y          # why not"]),
+        ({"id": "y"}, ["id: x          # why not"], ["id: 'y'          # why not"]),
         ({"nr": 13}, ["nr: 012"], ["nr: 13"]),
         ({"nr": "012"}, [], []),
         ({"tags": ["a", "b", "c"]}, [], ["    - c"]),
@@ -123,7 +122,7 @@ def test_an_anchor_that_others_use_is_never_broken() -> None:
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts | st.just(math.inf)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts.filter(str.strip), inner, max_size=4), max_leaves=8
 )

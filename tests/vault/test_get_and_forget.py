@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from tests.vault.conftest import SteppingClock, snapshot
+from vault import Vault
 from vault.errors import AmbiguousId, InvalidArguments, PathRefused, RecordNotFound, UnreadableRecord
 
 
@@ -128,9 +129,7 @@ def test_feedback_and_the_stale_flag(vault: Any) -> None:
 
 
 def test_events_are_never_rewritten(vault: Any) -> None:
-    first = vault.append(
-        "p", "Deployed", details={"id": "mine", "kind": "trap", "project": "q", "created": "1999-01-01", "title": "T", "n": 1}
-    )
+    first = vault.append("p", "Deployed", details={"kind": "log", "project": "p", "title": "T", "n": 1, "body": "kept"})
     second = vault.append("p", "Deployed")
     assert first.id.startswith("log-2026-06-04T12-00-00-000Z-")
     assert (first.kind, first.project, first.created, first.title, first.frontmatter["n"]) == (
@@ -141,13 +140,18 @@ def test_events_are_never_rewritten(vault: Any) -> None:
         1,
     )
     assert first.id != second.id
+    assert first.frontmatter["body"] == "kept"
     assert (first.key.subdir, vault.append("p", "x", kind="review").key.subdir) == ("logs", "reviews")
     assert vault.get("p", first.id).body == "Deployed"
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"event": ""}, {"event": "x", "kind": "bug"}, {"event": "x", "details": [1]}, {"event": "x", "details": {"hits": -1}}]
-)
+    "arguments",
+    [
+        {"event": ""}, {"event": "x", "kind": "bug"}, {"event": "x", "details": [1]}, {"event": "x", "details": {"hits": -1}},
+        *({"event": "x", "details": {key: "PR-17"}} for key in ("id", "slug", "kind", "project", "created", "expired")),
+    ],
+)  # fmt: skip
 def test_a_refused_append_writes_nothing(vault: Any, arguments: Any) -> None:
     with pytest.raises(InvalidArguments):
         vault.append("p", **arguments)
@@ -185,3 +189,29 @@ def test_lists_leave_out_what_has_expired(vault: Any, clock: SteppingClock) -> N
     assert ids(limit=1) == ["b"]
     clock.step(days=8)
     assert (ids(), ids(include_expired=True)) == (["b"], ["b", "a"])
+
+
+HAND_WRITTEN = {
+    "specs/h1..h2": "h1..h2", "specs/" + "x" * 220: "long", "specs/sl": "team/pool", "specs/control": '"a\\eb"', "specs/up": "../x",
+    "specs/A.CONFLICT.b": "y" * 300, "specs/n": "1.10", "specs/swap-a": "swap-b", "specs/swap-b": "swap-a", "plans/misplaced": "misplaced",
+}  # fmt: skip
+
+
+def test_every_record_that_is_listed_is_reachable_by_id_and_by_kind_and_slug(vault: Vault) -> None:
+    for place, record_id in HAND_WRITTEN.items():
+        path = vault.root / "projects/p" / f"{place}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\nid: {record_id}\nkind: spec\nproject: p\ncreated: 2026-01-01\nupdated: 2026-01-01\n---\nbody\n")
+    listed = vault.list_records("p")
+    assert len(listed) == len(HAND_WRITTEN)
+    for record in listed:
+        for which in ({"record_id": record.id}, {"kind": "spec", "slug": record.slug}):
+            assert vault.get("p", **which).key == record.key  # type: ignore[arg-type,union-attr]
+            assert vault.feedback("p", "helpful", **which).key == record.key  # type: ignore[arg-type]
+            assert vault.forget("p", **which).record.key == record.key  # type: ignore[arg-type]
+        for arguments in ({"slug": record.slug}, {"frontmatter": {"id": record.id}}):
+            edited = vault.upsert("p", "spec", f"by {next(iter(arguments))}", **arguments)  # type: ignore[arg-type]
+            assert (edited.created, edited.record.key, edited.record.id) == (False, record.key, record.id)
+    for record in listed:
+        vault.forget("p", kind="spec", slug=record.slug, purge=True)
+    assert vault.list_records("p") == []

@@ -5,6 +5,7 @@ import pytest
 from tests.vault.conftest import SteppingClock, snapshot
 from vault import Vault
 from vault.errors import InvalidArguments, PathRefused, SecretFound, SlugTaken, UnreadableRecord
+from vault.paths import digest
 
 NOW = "2026-06-04T12:00:00.000Z"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -66,7 +67,7 @@ def test_titles_that_lose_letters_never_meet(vault: Any) -> None:
     one = vault.upsert("p", "decision", "x", frontmatter={"title": "日本 v1"}).record
     other = vault.upsert("p", "decision", "y", frontmatter={"title": "中国 v1"}).record
     again = vault.upsert("p", "decision", "z", frontmatter={"title": "中国 v1"})
-    assert (one.slug, other.slug[:3], again.record.slug, again.created) == ("v1", "v1-", other.slug, False)
+    assert (one.slug, other.slug[:3], again.record.slug, again.created) == (f"v1-{digest('日本 v1')}", "v1-", other.slug, False)
     long_one = vault.upsert("p", "decision", "x", frontmatter={"title": "x" * 300}).record
     long_other = vault.upsert("p", "decision", "x", frontmatter={"title": "x" * 301}).record
     assert long_one.slug != long_other.slug
@@ -204,3 +205,66 @@ def test_titles_that_differ_only_in_letters_a_slug_lacks_are_two_records(vault: 
     assert (vault.get("p", first.id).body, vault.get("p", second.id).body) == titles  # type: ignore[union-attr]
     assert vault.upsert("p", "spec", "again", frontmatter={"title": titles[0]}).record.id == first.id
     assert vault.upsert("p", "spec", "again", frontmatter={"title": titles[1]}).record.id == second.id
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ("Use C++", "Use C#", "Use C"), ("Temp > 0", "Temp < 0"), ("$5", "€5"), ("→ north", "← north"), ("a 😀", "a 😁"),
+        ("Ship?", "Ship!"), ("Pool leaks", "Pool-leaks", "pool leaks"), ("TCP/IP", "TCP IP"), ("50% off", "50 off"), ("#1", "1", "& 1"),
+    ],
+)  # fmt: skip
+def test_a_title_alone_never_replaces_a_record_with_another_title(vault: Vault, titles: tuple[str, ...]) -> None:
+    for order in (titles, titles[::-1]):
+        made = [vault.upsert(f"p{order is titles}", "spec", title, frontmatter={"title": title}) for title in order]
+        assert all(one.created for one in made)
+        for one, title in zip(made, order, strict=True):
+            assert vault.get(one.record.project, one.record.id).body == title  # type: ignore[union-attr]
+            again = vault.upsert(one.record.project, "spec", "again", frontmatter={"title": title})
+            assert (again.created, again.record.key) == (False, one.record.key)
+
+
+def test_two_ids_or_slugs_never_share_a_file(vault: Vault) -> None:
+    for names in (("C++", "C#"), ("a b", "a-b"), ("T-1", "t-1")):
+        records = [vault.upsert("p", "plan", name, frontmatter={"id": name}).record for name in names]
+        assert len({record.key for record in records}) == len(names)
+        assert [vault.get("p", name).body for name in names] == [*names]  # type: ignore[union-attr]
+    for name in ("C++", "C#"):
+        vault.upsert("q", "spec", name, slug=name)
+    assert [vault.get("q", kind="spec", slug=name).body for name in ("C++", "C#")] == ["C++", "C#"]  # type: ignore[union-attr]
+
+
+def test_a_record_that_has_its_name_without_a_digest_keeps_it(vault: Vault) -> None:
+    vault.upsert("p", "spec", "one", slug="use-c", frontmatter={"title": "Use C++"})
+    assert vault.upsert("p", "spec", "two", frontmatter={"title": "Use C++"}).record.slug == "use-c"
+    assert vault.upsert("p", "spec", "three", frontmatter={"title": "Use C#"}).record.slug == f"use-c-{digest('Use C#')}"
+
+
+@pytest.mark.parametrize(
+    ("frontmatter", "problem"),
+    [
+        ({"slug": "other"}, "frontmatter: slug differs from the argument of that name"),
+        ({"path": ["x"]}, "frontmatter: path must be text"),
+        ({"expired": "soon"}, "frontmatter: expired must be true or false"),
+        ({"allowDuplicate": "yes"}, "frontmatter: allowDuplicate must be true or false"),
+    ],
+)
+def test_no_key_is_dropped_without_a_word(vault: Vault, frontmatter: dict[str, object], problem: str) -> None:
+    with pytest.raises(InvalidArguments) as refused:
+        vault.upsert("p", "spec", "text", slug="x", frontmatter=frontmatter)
+    assert refused.value.problems == (problem,)
+    assert not (vault.root / "projects").exists()
+
+
+@pytest.mark.parametrize("end", ["---", "--- \t", "---\n", "---\r\n"])
+def test_a_file_that_ends_with_its_closing_line_stays_whole(vault: Vault, end: str) -> None:
+    head = f"---\nid: x\nkind: spec\nproject: p\ncreated: '{NOW}'\nupdated: '{NOW}'\n"
+    newline = "\r\n" if "\r" in end else "\n"
+    path = vault.root / "projects/p/specs/x.md"
+    path.parent.mkdir(parents=True)
+    path.write_bytes((head.replace("\n", newline) + end).encode())
+    vault.feedback("p", "helpful", "x")
+    assert path.read_bytes().decode().endswith(end)
+    record = vault.upsert("p", "spec", "body", slug="x").record
+    assert (record.body, record.frontmatter["helpfulCount"]) == ("body", 1)
+    assert path.read_bytes().decode().endswith(end.rstrip("\r\n") + newline + "body" + newline)
