@@ -7,6 +7,8 @@ from models.numbers import decimal_text, is_number
 from models.text import printable
 
 _SHOWN_CHARACTERS = 80
+# Characters; Python reads no more digits: https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
+_LONGEST_INTEGER = 4_300
 
 
 def shown(value: Any) -> str:
@@ -17,6 +19,21 @@ def shown(value: Any) -> str:
     except (ValueError, TypeError, RecursionError):
         text = "a value that cannot be shown"
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def exact_float(text: str) -> int | float:
+    """Return the value of a JSON number with a fraction or an exponent; a whole one beyond 2^53, such as 9007199254740993.0, exactly."""
+    value = float(text)
+    whole, _, fraction = text.partition(".")
+    is_whole = fraction != "" and not fraction.strip("0")
+    return int(whole) if is_whole and abs(value) >= 2**53 and len(whole) <= _LONGEST_INTEGER else value
+
+
+def exact_int(text: str) -> int:
+    """Return the value of a JSON integer. Raises ValueError for one of more digits than Python reads."""
+    if len(text) > _LONGEST_INTEGER:
+        raise ValueError(f"a number has {len(text):,} digits; at most {_LONGEST_INTEGER:,} are read")
+    return int(text)
 
 
 def to_json(value: Any) -> str:

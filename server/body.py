@@ -1,13 +1,14 @@
 """Reading a request's body within its bound."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from models.errors import MunimentError, Unprocessable
-from models.json_text import shown
+from models.json_text import exact_float, exact_int, shown
 
 
 class BodyTooLarge(MunimentError):
@@ -50,7 +51,7 @@ def json_value(text: str | bytes, what: str, *, unique: bool = False) -> Any:
     With `unique` also for an object that has a name twice, of whose values all but the last would be lost without a word.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique if unique else None)
+        return json.loads(text, object_pairs_hook=_unique if unique else None, parse_float=exact_float, parse_int=exact_int)
     except UnicodeDecodeError:
         reason = "it is not UTF-8"
     except RecursionError:
@@ -63,8 +64,8 @@ def json_value(text: str | bytes, what: str, *, unique: bool = False) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{shown(next(name for name in names if names.count(name) > 1))} stands twice in an object")
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"duplicate key {shown(name)} in an object")
     return found
 
 

@@ -43,12 +43,16 @@ _WRITTEN = f"{record_rows.SELECT} AND a.collection_id = $2 AND a.id = ANY($3::te
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What a batch did. `records` answers the bodies one for one, as the records stand after all of it; empty for a dry run."""
+    """What a batch did. `records` answers the bodies one for one, as the records stand after all of it; empty for a dry run.
+
+    `steps` has for each body the id of its record's file and whether it went there as a patch.
+    """
 
     added: int
     merged: int
     records: list[Row]
     problems: list[BatchProblem]
+    steps: tuple[tuple[str, bool], ...] = ()
 
 
 async def add_many(db: Database, caller: Caller, collection: str, bodies: Sequence[Any], *, dry_run: bool = False) -> BatchResult:
@@ -123,7 +127,7 @@ def _outcome(collection: Row, made: Plan, records: list[Row]) -> BatchResult:
     if made.problems:
         return BatchResult(0, 0, [], made.problems)
     _require_room(collection, made)
-    return BatchResult(len(made.new), made.merged, records, [])
+    return BatchResult(len(made.new), made.merged, records, [], tuple((draft.file_id, patch) for draft, patch in made.steps))
 
 
 async def _number(writer: Writer, caller: Caller, collection: Row, made: Plan) -> None:

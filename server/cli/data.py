@@ -23,6 +23,13 @@ def import_(
     unique: Annotated[
         str | None, typer.Option(help="With --create: the column that tells records apart, or none.", show_default=False)
     ] = None,
+    mapped: Annotated[
+        list[str] | None, typer.Option("--map", help='A field and its column, as in --map "E-mail address=email".', show_default=False)
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option("--na", help='CSV cells without a value, as in --na "n/a,-"; not in text columns.', show_default=False),
+    ] = None,
     kind: Kind = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and say what would come of it; write nothing.")] = False,
     everything: Annotated[
@@ -34,8 +41,9 @@ def import_(
 ) -> None:
     """Add the rows of a file to a collection, or bring in a whole organisation: all of it, or nothing.
 
-    Fields go to the columns of their names. A row whose unique value is there already goes into that record as a patch. Problems are told
-    by line and column. In a CSV a cell that is empty is missing, "" is an empty text, and an array is written as JSON: ["a","b"].
+    Fields go to the columns of their names, or to those that keep the field's name as their description. A row whose unique value is there
+    already goes into that record as a patch. Problems are told by line and column. In a CSV a cell that is empty is missing, "" is an empty
+    text, NA and N/A are no number and no time, and an array is written as JSON: ["a","b"]. A number that would lose digits is no number.
 
     muniment import leads.csv --collection leads --create --dry-run
     """
@@ -44,7 +52,7 @@ def import_(
         raise typer.BadParameter("give either a FILE (with --collection NAME) or --all DIR")
     settings = settings_module.read(database_url=database_url, home=home)
     if everything is not None:
-        if collection or create or purpose or unique or kind or dry_run or org:
+        if collection or create or purpose or unique or mapped or missing or kind or dry_run or org:
             raise typer.BadParameter("--all takes a whole organisation and no other options")
         from server.cli import whole
 
@@ -57,7 +65,15 @@ def import_(
         from server.cli import importing
 
         request = importing.Request(
-            file=file, collection=collection, org=org, kind=kind, create=create, purpose=purpose, unique=unique, dry_run=dry_run
+            file=file,
+            collection=collection,
+            org=org,
+            kind=kind,
+            create=create,
+            purpose=purpose,
+            unique=unique,
+            dry_run=dry_run,
+            reading=importing.reading(mapped or [], missing),
         )
         importing.import_file(settings, request)
 
@@ -68,6 +84,9 @@ def export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; by default stdout.", show_default=False)] = None,
     kind: Kind = None,
     facts: Annotated[bool, typer.Option("--facts", help="Also each record's id, times and writers, which an import passes over.")] = False,
+    for_spreadsheet: Annotated[
+        bool, typer.Option("--for-spreadsheet", help="CSV: put ' before texts that a spreadsheet would run as formulas.")
+    ] = False,
     everything: Annotated[
         Path | None, typer.Option("--all", help="Write a whole organisation into this new folder.", show_default=False)
     ] = None,
@@ -86,7 +105,7 @@ def export(
         raise typer.BadParameter("give either --collection NAME or --all DIR")
     settings = settings_module.read(database_url=database_url, home=home)
     if everything is not None:
-        if output or kind or facts:
+        if output or kind or facts or for_spreadsheet:
             raise typer.BadParameter("--all takes no options but --org")
         from server.cli import whole
 
@@ -94,7 +113,8 @@ def export(
     elif collection is not None:
         from server.cli import exporting
 
-        exporting.export_collection(settings, collection, org=org, kind=kind, facts=facts, output=output)
+        chosen = exporting.Lines(kind, facts=facts, for_spreadsheet=for_spreadsheet)
+        exporting.export_collection(settings, collection, chosen, org=org, output=output)
 
 
 def demo(database_url: DatabaseUrl = None, home: Home = None) -> None:

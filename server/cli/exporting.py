@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
@@ -18,20 +19,26 @@ from store.database import Database
 from store.transfer import Format
 
 
-def export_collection(
-    settings: Settings, collection: str, *, org: str | None, kind: Format | None, facts: bool, output: Path | None
-) -> None:
+class Lines(NamedTuple):
+    """How the records are written; without a format, as the file's name ends."""
+
+    kind: Format | None
+    facts: bool
+    for_spreadsheet: bool
+
+
+def export_collection(settings: Settings, collection: str, lines: Lines, *, org: str | None, output: Path | None) -> None:
     """Write the collection's records to the file, or to stdout; a file is there whole or not at all."""
     # A device or a pipe is written to as it stands: renaming a file over it would do away with it.
     in_place = output is not None and output.exists() and not output.is_file()
     target = output.resolve() if output is not None and not in_place else output
-    chosen = kind or (transfer.format_of(output.name) if output else None) or Format.JSONL
+    chosen = lines.kind or (transfer.format_of(output.name) if output else None) or Format.JSONL
 
     async def work(db: Database) -> None:
         caller = system(await organisation(db, org))
         async with db.read() as reader:
             found = await access.for_read(reader, caller, collection)
-            pieces = transfer.export_lines(reader, found, chosen, facts=facts)
+            pieces = transfer.export_lines(reader, found, chosen, facts=lines.facts, for_spreadsheet=lines.for_spreadsheet)
             if target is None:
                 await _to_stdout(pieces)
             else:

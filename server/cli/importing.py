@@ -5,7 +5,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,15 +13,16 @@ import typer
 
 from models import columns as dialect
 from models.caller import system
-from models.errors import Unprocessable
-from models.limits import PURPOSE_CHARACTERS
+from models.errors import LimitExceeded, Unprocessable
+from models.limits import PURPOSE_CHARACTERS, RECORDS_PER_COLLECTION
 from server import runtime
 from server.cli.choosing import organisation
 from server.cli.progress import progress
 from server.settings import Settings
 from store import access, transfer
 from store.database import Database
-from store.transfer import Format, ImportResult, Inference, NewTable
+from store.transfer import Format, ImportResult, Inference, NewTable, Reading
+from store.transfer.parsing import PLAIN
 
 _SHOWN = 50
 _STDIN = Path("-")
@@ -39,6 +40,15 @@ class Request:
     purpose: str | None
     unique: str | None
     dry_run: bool
+    reading: Reading = PLAIN
+
+
+def reading(mapped: list[str], missing: str | None) -> Reading:
+    """Return how the file is read. Raises Unprocessable for what is no `Header=column`."""
+    pairs = [pair.rpartition("=") for pair in mapped]
+    if wrong := [pair for pair, (field, _, column) in zip(mapped, pairs, strict=True) if not field or not column]:
+        raise Unprocessable(f'--map takes "Header=column"; got {", ".join(wrong)}')
+    return Reading({field: column for field, _, column in pairs}, frozenset(text.strip() for text in (missing or "").split(",") if text))
 
 
 def import_file(settings: Settings, request: Request) -> None:
@@ -59,12 +69,14 @@ async def _import(
     caller = system(await organisation(db, request.org))
     if new is None:
         async with db.read() as reader:
-            columns = dialect.load((await access.for_write(reader, caller, request.collection)).columns)
+            table = await access.for_write(reader, caller, request.collection)
+        columns = dialect.load(table.columns)
+        transfer.require_room(table, columns, file, kind)
     else:
         columns = dialect.parse(new.columns)
     # The columns may have been inferred from the same file.
     file.seek(0)
-    parsed = transfer.parse(file, kind, columns)
+    parsed = transfer.parse(file, kind, columns, request.reading)
     return await transfer.import_into(db, caller, request.collection, parsed, dry_run=request.dry_run, create=new, progress=tell)
 
 
@@ -88,10 +100,12 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def _new_table(request: Request, file: IO[bytes], kind: Format) -> NewTable:
     name = "standard input" if request.file == _STDIN else request.file.name
-    found = transfer.infer(file, kind, source=name)
+    found = transfer.infer(file, kind, request.reading)
     columns = _with_unique(found.columns, request.unique)
     dialect.parse(columns)
-    _show_columns(request, Inference(columns, found.rows))
+    _show_columns(request, replace(found, columns=columns))
+    if found.rows > RECORDS_PER_COLLECTION and not any(column["unique"] for column in columns):
+        raise LimitExceeded(f"{name} has {found.rows:,} rows; a collection holds at most {RECORDS_PER_COLLECTION:,} records")
     purpose = request.purpose or f"Imported from {name}; say here what it is for."
     return NewTable(purpose[:PURPOSE_CHARACTERS], columns)
 
@@ -101,7 +115,7 @@ def _with_unique(columns: list[dict[str, Any]], unique: str | None) -> list[dict
         return columns
     if unique != "none" and unique not in {column["name"] for column in columns}:
         raise Unprocessable(f"--unique {unique} is no column; columns are {', '.join(column['name'] for column in columns)}")
-    return [{**column, "unique": column["name"] == unique} for column in columns]
+    return [{**column, "unique": True, "values": None} if column["name"] == unique else {**column, "unique": False} for column in columns]
 
 
 def _show_columns(request: Request, found: Inference) -> None:
@@ -109,16 +123,25 @@ def _show_columns(request: Request, found: Inference) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("column", "type", "required", "unique", "description"):
-        table.add_column(heading, no_wrap=heading != "description", overflow="ellipsis")
+    for heading in ("column", "type", "required", "unique", "values", "description"):
+        table.add_column(heading, no_wrap=heading not in {"description", "values"}, overflow="ellipsis")
     for column in found.columns:
         flags = ("yes" if column[flag] else "" for flag in ("required", "unique"))
-        table.add_row(column["name"], column["type"], *flags, column["description"])
+        table.add_row(column["name"], column["type"], *flags, ", ".join(column["values"] or ()), column["description"])
     console = Console(stderr=True, highlight=False, markup=False)
     console.print(
         f"{found.rows:,} rows fit a collection {request.collection} with these columns. Edit their descriptions: agents read them."
     )
     console.print(table)
+    for name, note in found.notes.items():
+        console.print(f"{name} is {note}.", soft_wrap=True)
+    if found.notes:
+        console.print('Values that stand for none are named with --na, as in --na "n/a,-".', soft_wrap=True)
+    if found.proposed and request.unique is None:
+        console.print(
+            f"No column is unique. All values of {found.proposed} differ; --unique {found.proposed} keeps one record for each.",
+            soft_wrap=True,
+        )
 
 
 def _report(request: Request, result: ImportResult) -> None:
@@ -126,6 +149,8 @@ def _report(request: Request, result: ImportResult) -> None:
         _tell_problems(request, result)
         raise typer.Exit(1)
     done = f"{result.added:,} added, {result.merged:,} merged into records that were there"
+    done += f", {result.merged_within:,} merged into earlier rows" if result.merged_within else ""
+    done += f"; {result.skipped:,} empty rows skipped" if result.skipped else ""
     made = ", in a new collection" if request.create else ""
     if request.dry_run:
         typer.echo(f"Dry run, nothing was written: {result.rows:,} rows would go into {request.collection}{made}: {done}.")

@@ -128,4 +128,4 @@ def run(row: RunRow, agents: Mapping[str, AgentRow], guilds: Mapping[str, GuildR
 def imported(result: ImportResult) -> Json:
     """What an import did."""
     problems = [plain(problem, "line", "column", "message") for problem in result.problems]
-    return {**plain(result, "rows", "added", "merged", "written", "problem_count"), "problems": problems}
+    return {**plain(result, "rows", "added", "merged", "merged_within", "skipped", "written", "problem_count"), "problems": problems}

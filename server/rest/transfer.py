@@ -1,5 +1,7 @@
 """The routes that carry a collection's records out and in as files."""
 
+import asyncio
+
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
@@ -11,7 +13,7 @@ from server.rest.collections import found
 from server.rest.fields import FileFormat, Flag
 from server.rest.route import Answer, Call, Route
 from store import access
-from store.transfer import Format, ImportResult, export_collection, import_into, parse
+from store.transfer import Format, ImportResult, export_collection, import_into, parse, require_room
 
 _MEDIA = {Format.JSONL: "application/x-ndjson", Format.CSV: "text/csv; charset=utf-8"}
 _SHOWN = 20
@@ -55,7 +57,9 @@ async def import_records(call: Call, args: ImportQuery) -> Answer:
         kind = args.format or uploaded.kind
         if kind is None:
             raise Unprocessable.listing("request rejected", [Problem("format", "required: the file's name does not tell it; jsonl or csv")])
-        rows = parse(uploaded.file, kind, dialect.load(table.columns))
+        columns = dialect.load(table.columns)
+        await asyncio.to_thread(require_room, table, columns, uploaded.file, kind)
+        rows = parse(uploaded.file, kind, columns)
         result = await import_into(call.db, call.caller, table.name, rows, dry_run=args.dry_run)
     # A dry run asks for the problems: they are its answer. An import that was meant to write has failed.
     if result.problem_count and not args.dry_run:

@@ -37,7 +37,7 @@ class Uploaded(NamedTuple):
 async def received(scope: Scope, receive: Receive, limit: int) -> AsyncIterator[Uploaded]:
     """The file of a request, for as long as the block runs. Raises NotJson (415), BodyTooLarge, Unprocessable, ClientDisconnect."""
     declared = (header(scope, b"content-type") or b"").decode("latin-1")
-    media = parse_options_header(declared)[0].decode("latin-1")
+    media = parse_options_header(declared)[0].decode("latin-1").lower()
     chunks = _chunks(scope, receive, limit)
     if media in TYPES:
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as file:

@@ -35,6 +35,12 @@ LEFT_OUT = {
 _COLUMNS = """SELECT attname AS name FROM pg_attribute
     WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('search', 'search_words') ORDER BY attnum"""
 
+# Nobody can come back to the records of a deleted collection.
+_KEPT = {
+    "artifacts": """(t.collection_id IS NULL OR EXISTS (SELECT FROM artifact_collections k
+        WHERE k.org_id = t.org_id AND k.id = t.collection_id AND k.deleted_at IS NULL))"""
+}
+
 
 async def columns_of(reader: Reader, table: str) -> list[str]:
     """The columns of a table whose values are stored for themselves."""
@@ -45,6 +51,7 @@ async def dump(reader: Reader, org_id: str, table: str) -> AsyncIterator[bytes]:
     """The organisation's rows of one of TABLES, each one line of JSON with its ending; deleted rows too."""
     columns = ", ".join(f't."{name}"' for name in await columns_of(reader, table))
     order = ", ".join(f"t.{name}" for name in TABLES[table].split(", "))
-    statement = f"SELECT row_to_json(r)::text AS line FROM (SELECT {columns} FROM {table} t WHERE t.org_id = $1 ORDER BY {order}) r"
+    kept = f"t.org_id = $1 AND {_KEPT[table]}" if table in _KEPT else "t.org_id = $1"
+    statement = f"SELECT row_to_json(r)::text AS line FROM (SELECT {columns} FROM {table} t WHERE {kept} ORDER BY {order}) r"
     async for row in reader.stream(statement, org_id):
         yield row.line.encode() + b"\n"

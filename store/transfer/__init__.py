@@ -1,9 +1,9 @@
-"""Records from and to files: CSV and JSON Lines, parsed, inferred, imported in one transaction, and written out piece by piece."""
+"""Records from and to files: CSV and JSON, parsed, inferred, imported in one transaction, and written out piece by piece."""
 
 from store.transfer.exporting import export_collection, export_lines
 from store.transfer.importing import ImportResult, LineProblem, NewTable, import_into
 from store.transfer.inference import Inference, infer
-from store.transfer.parsing import ParsedRow, parse
+from store.transfer.parsing import ParsedRow, Reading, count_rows, parse, require_room
 from store.transfer.source import Format, format_of
 
 __all__ = [
@@ -13,10 +13,13 @@ __all__ = [
     "LineProblem",
     "NewTable",
     "ParsedRow",
+    "Reading",
+    "count_rows",
     "export_collection",
     "export_lines",
     "format_of",
     "import_into",
     "infer",
     "parse",
+    "require_room",
 ]

@@ -2,25 +2,29 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TypeAlias
 
 Cell: TypeAlias = str | None
 
-_DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 _INSIDE = re.compile(r'(?:[^"]+|"")*+')
-_PLAIN = {delimiter: re.compile(f"[^{delimiter}]*+") for delimiter in _DELIMITERS}
-_NEEDS_QUOTES = re.compile(r'[",;\t\r\n]|^\s|\s$|^\ufeff')
+_PLAIN = {delimiter: re.compile(f"[^{re.escape(delimiter)}]*+") for delimiter in DELIMITERS}
+_NEEDS_QUOTES = re.compile(r'[",;\t|\r\n]|^\s|\s$|^\ufeff')
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+# What spreadsheets take for a formula: https://owasp.org/www-community/attacks/CSV_Injection
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class CsvFault(Exception):
     """The text is no CSV; the message says where."""
 
 
-def delimiter_of(header: str) -> str:
-    """What separates the cells of a file with this first line: the comma unless semicolons or tabs stand there more often."""
-    # Separators within quotes are part of a name.
-    counted = Counter(re.sub(r'"(?:[^"]|"")*"', "", header))
-    return max(_DELIMITERS, key=lambda delimiter: counted[delimiter])
+def delimiter_of(lines: Sequence[str]) -> str:
+    """Return what separates the cells of a file with these first lines: what occurs in the header, and as often in the most other lines."""
+    # Separators within quotes are part of a name or a value.
+    header, *others = [Counter(_QUOTED.sub("", line)) for line in lines]
+    return max(DELIMITERS, key=lambda mark: (header[mark] > 0, sum(line[mark] == header[mark] for line in others), header[mark]))
 
 
 class Splitter:
@@ -68,14 +72,24 @@ class Splitter:
         position += 1
         rest = self._plain.match(line, position, end)
         if position < end and rest is not None and rest[0]:
-            self._cells = []
-            raise CsvFault(f"text follows the closing quote of value {len(self._cells) + 1}; a quote within quotes is written twice")
+            place, self._cells = len(self._cells), []
+            raise CsvFault(f"text follows the closing quote of value {place}; a quote within quotes is written twice")
         return position
 
 
-def written(cells: list[Cell]) -> str:
-    """A row, with its line ending."""
+def written(cells: list[Cell], *, for_spreadsheet: bool = False) -> str:
+    """Return a row, with its line ending. `for_spreadsheet` puts an apostrophe before a text that a spreadsheet would run."""
+    if for_spreadsheet:
+        cells = [f"'{cell}" if cell and cell.startswith(_FORMULA) and not _is_number(cell) else cell for cell in cells]
     return ",".join(_cell(cell) for cell in cells) + "\n"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _cell(cell: Cell) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 from models import columns as dialect
@@ -29,13 +30,16 @@ class ExportInterrupted(Conflict):
     """A table was deleted, or its columns changed, while its records were being written out: what was written is no whole export."""
 
 
-async def export_lines(reader: Reader, collection: Row, kind: Format, *, facts: bool = False) -> AsyncIterator[bytes]:
-    """The live records of a table that the caller was found to read, by id, as of one moment, in pieces of whole lines.
+async def export_lines(
+    reader: Reader, collection: Row, kind: Format, *, facts: bool = False, for_spreadsheet: bool = False
+) -> AsyncIterator[bytes]:
+    """Yield the live records of a collection that the caller was found to read, by id, as of one moment, in pieces of whole lines.
 
-    A line has the declared columns in their order; with `facts` before them id, created_at, updated_at, created_by and updated_by, which
-    an import passes over. An import into a table with these columns makes records with equal bodies.
+    A line has the declared columns in their order; with `facts` before them id, created_at, updated_at, created_by and updated_by,
+    which an import passes over. An import into a collection with these columns makes records with equal bodies, unless the file is
+    `for_spreadsheet`: then texts that a spreadsheet would run begin with an apostrophe.
     """
-    lines = _Lines(collection, kind, facts=facts)
+    lines = _Lines(collection, kind, facts=facts, for_spreadsheet=for_spreadsheet)
     if lines.header:
         yield lines.header
     piece: list[Row] = []
@@ -74,11 +78,13 @@ async def _next(db: Database, org_id: str, collection: Row, after: int) -> list[
 class _Lines:
     """How the rows of one export are written."""
 
-    def __init__(self, collection: Row, kind: Format, *, facts: bool) -> None:
+    def __init__(self, collection: Row, kind: Format, *, facts: bool, for_spreadsheet: bool = False) -> None:
         self.org_id: str = collection.display_path.split("/", 2)[1]
         self._facts = facts
         self._names = [*(_FACTS if facts else ()), *(column.name for column in dialect.load(collection.columns))]
-        self._write: Callable[[dict[str, Any], list[str]], str] = _csv_line if kind is Format.CSV else _json_line
+        self._write: Callable[[dict[str, Any], list[str]], str] = (
+            partial(_csv_line, for_spreadsheet=for_spreadsheet) if kind is Format.CSV else _json_line
+        )
         self.header = csv_text.written(list(self._names)).encode() if kind is Format.CSV else b""
 
     def of(self, rows: list[Row]) -> bytes:
@@ -97,5 +103,5 @@ def _json_line(values: dict[str, Any], names: list[str]) -> str:
     return to_json({name: values[name] for name in names if name in values}) + "\n"
 
 
-def _csv_line(values: dict[str, Any], names: list[str]) -> str:
-    return csv_text.written([cells.cell_of(values.get(name)) for name in names])
+def _csv_line(values: dict[str, Any], names: list[str], *, for_spreadsheet: bool) -> str:
+    return csv_text.written([cells.cell_of(values.get(name)) for name in names], for_spreadsheet=for_spreadsheet)

@@ -38,12 +38,15 @@ class NewTable:
 class ImportResult:
     """What an import did, or with `written` false would do; with problems it did nothing.
 
-    `rows` counts the file's, `problem_count` every problem, of which the first thousand are kept.
+    `rows` counts the file's without the `skipped` ones, which are empty. `merged` went into records that were there, `merged_within`
+    into records of earlier rows. `problem_count` counts every problem, of which the first thousand are kept.
     """
 
     rows: int = 0
     added: int = 0
     merged: int = 0
+    merged_within: int = 0
+    skipped: int = 0
     written: bool = False
     problem_count: int = 0
     problems: list[LineProblem] = field(default_factory=list)
@@ -102,13 +105,16 @@ async def _all(
 ) -> None:
     table = await access.locked_for_write(writer, caller, collection)
     # The file is read in a thread, so that a server goes on answering.
-    while piece := await asyncio.to_thread(list, islice(parsed, PIECE)):
+    added: set[str] = set()
+    while read := await asyncio.to_thread(list, islice(parsed, PIECE)):
+        piece = [row for row in read if not row.empty]
+        result.skipped += len(read) - len(piece)
         result.rows += len(piece)
         for row in piece:
             for problem in row.problems:
                 result.note(row.line, problem.column, problem.message)
         try:
-            await _add(writer, caller, table, [row for row in piece if not row.problems], result)
+            await _add(writer, caller, table, [row for row in piece if not row.problems], result, added)
         # The table is full, so that every later row would only say the same again.
         except LimitExceeded as error:
             result.note(None, None, error.message)
@@ -117,7 +123,7 @@ async def _all(
         table = await access.for_write(writer, caller, collection)
 
 
-async def _add(writer: Writer, caller: Caller, table: Row, rows: list[ParsedRow], result: ImportResult) -> None:
+async def _add(writer: Writer, caller: Caller, table: Row, rows: list[ParsedRow], result: ImportResult, added: set[str]) -> None:
     done = await record_batch.add_many_in(writer, caller, table, [row.body for row in rows], with_records=False)
     for problem in done.problems:
         result.note(rows[problem.index].line, problem.column, problem.message)
@@ -126,5 +132,11 @@ async def _add(writer: Writer, caller: Caller, table: Row, rows: list[ParsedRow]
         bad = {problem.index for problem in done.problems}
         sound = [row.body for index, row in enumerate(rows) if index not in bad]
         done = await record_batch.add_many_in(writer, caller, table, sound, with_records=False)
+    for file_id, is_patch in done.steps:
+        if not is_patch:
+            added.add(file_id)
+        elif file_id in added:
+            result.merged_within += 1
+        else:
+            result.merged += 1
     result.added += done.added
-    result.merged += done.merged

@@ -77,7 +77,9 @@ class ImportOutcome(Shape):
 
     rows: int
     added: int
-    merged: int
+    merged: int = Field(description="Rows that went into records that were there.")
+    merged_within: int = Field(description="Rows that went into records of earlier rows.")
+    skipped: int = Field(description="Rows without any value.")
     written: bool
     problem_count: int
     problems: list[LineProblem] = Field(description="The first thousand; a real import with problems is refused instead.")

@@ -98,7 +98,7 @@ async def test_a_name_that_stands_twice_in_json_is_refused(api: Api, db: Databas
     for text in ('{"body": {"email": "a", "email": "b", "status": "new"}}', '{"body": {}, "body": {"email": "b", "status": "new"}}'):
         told = refused(await api("POST", records, content=text, headers={"Content-Type": "application/json"}), "UNPROCESSABLE", 422)
         name = "email" if "email" in told["message"] else "body"
-        assert told["message"] == f'the body is not JSON: "{name}" stands twice in an object'
+        assert told["message"] == f'the body is not JSON: duplicate key "{name}" in an object'
     told = refused(await api("GET", records, params={"where": '{"status": "new", "status": "won"}'}), "UNPROCESSABLE", 422)
     assert told["problems"] == [{"column": "where", "message": 'the text is not JSON: "status" stands twice in an object'}]
     assert await everything(db) == before

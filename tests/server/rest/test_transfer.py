@@ -29,7 +29,7 @@ async def test_an_uploaded_file_becomes_records(api: Api, db: Database, leads: R
     assert (trial.status_code, trial.json()["rows"], trial.json()["added"], trial.json()["written"]) == (200, 2, 2, False)
     assert await everything(db) == before
     done = await api("POST", to(leads), files=files)
-    expected = {"rows": 2, "added": 2, "merged": 0, "written": True, "problem_count": 0, "problems": []}
+    expected = {"rows": 2, "added": 2, "merged": 0, "merged_within": 0, "skipped": 0, "written": True, "problem_count": 0, "problems": []}
     assert (done.status_code, done.json()) == (201, expected)
     assert list((await bodies(db, leads)).values()) == BODIES
 

@@ -70,7 +70,9 @@ async def test_any_values_come_back(db: Database, world: World, kind: Format) ->
     @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], database=None)
     @given(VALUES)
     def draw(body: dict[str, Any]) -> None:
-        drawn.append(body)
+        # A row of empty cells is no record to an import.
+        if body or kind is Format.JSONL:
+            drawn.append(body)
 
     draw()
     table = await add_people(db, world.operator, drawn)

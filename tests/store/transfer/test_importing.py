@@ -26,7 +26,8 @@ async def load(db: Database, world: World, text: str, kind: Format = Format.CSV,
 
 async def test_every_row_becomes_a_record_with_its_change(db: Database, world: World, leads: Row) -> None:
     result = await load(db, world, "email,status,score\na@x,new,1\n,won,\nA@X ,lost,2\n")
-    assert (result.rows, result.added, result.merged, result.written, result.problems) == (3, 2, 1, True, [])
+    assert (result.rows, result.added, result.merged, result.written, result.problems) == (3, 2, 0, True, [])
+    assert result.merged_within == 1
     assert await bodies(db, leads) == {1: {"email": "A@X ", "status": "lost", "score": 2}, 2: {"status": "won"}}
     assert (await trail(db, world.org))[1:] == [
         ("CREATE", "leads/1", 1, "leads", "Olga"),
@@ -64,10 +65,10 @@ async def test_a_dry_run_says_the_same_and_writes_nothing(db: Database, world: W
     before = await everything(db)
     text = "email,status\n" + "".join(f"{n % 600},new\n" for n in range(1100))
     dry = await load(db, world, text, dry_run=True)
-    assert (dry.rows, dry.added, dry.merged, dry.written, dry.problems) == (1100, 600, 500, False, [])
+    assert (dry.rows, dry.added, dry.merged, dry.merged_within, dry.written, dry.problems) == (1100, 600, 0, 500, False, [])
     assert await everything(db) == before
     done = await load(db, world, text)
-    assert (done.added, done.merged, done.written) == (600, 500, True)
+    assert (done.added, done.merged_within, done.written) == (600, 500, True)
     assert await counters(db, leads) == (601, 600)
 
 
