@@ -18,7 +18,7 @@ import strawberry
 from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
-from resolvers.engine import EngineSchema, dumps, embedded, raw_json, run, scalar_map
+from engine import EngineSchema, dumps, embedded, raw_json, run, scalar_map
 
 ROUNDS = 15
 SECONDS_A_ROUND = 0.1

@@ -10,10 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from engine import EngineSchema, dumps
 from models.caller import Caller
 from models.kinds import NoteLevel
 from resolvers.context import Context
-from resolvers.engine import EngineSchema, dumps
 from schema import build
 from server import migrate
 from server.documents import documents

@@ -6,13 +6,12 @@ from contextlib import nullcontext
 import strawberry
 
 import schema.enums  # noqa: F401  # registers the enums before any type names them
+from engine import EndBy, EngineSchema, Limits, Log, Presented, Turn, present
 from models.cursor import Cursor
 from resolvers.context import Context
-from resolvers.engine import EngineSchema, Limits, Log, Presented, Turn, present
 from schema.mutation import Mutation
 from schema.query import Query
 from schema.subscription import Subscription
-from store.usage import end_by
 
 _CURSOR = strawberry.scalar(
     name="Cursor",
@@ -27,11 +26,12 @@ def build(
     limits: Limits | None = None,
     introspection: bool = True,
     timeout: float | None = None,
+    end_by: EndBy | None = None,
     turn: Turn = lambda _context: nullcontext(),
     shown: Callable[[BaseException], BaseException | None] = lambda error: error,
     log: Log | None = None,
 ) -> EngineSchema:
-    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it; `timeout` is in seconds, `turn` what a socket's operations wait for."""
+    """The schema. `shown` gives the refusal that an exception means to a client, or None to mask it; `timeout` is in seconds, `end_by` is told of each deadline, `turn` what a socket's operations wait for."""
 
     def presented(error: BaseException) -> Presented | None:
         refusal = shown(error)

@@ -7,10 +7,10 @@ import strawberry
 from strawberry import ID
 from strawberry.scalars import JSON
 
+from engine import column, embedded, raw_json
 from models.columns import load
 from models.kinds import AccessMode, CollectionScope, ColumnType
 from resolvers import directory, grants, provenance, records
-from resolvers.engine import column, embedded, raw_json
 from schema.fields import field
 from schema.files import Actor, FileChange
 

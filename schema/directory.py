@@ -5,9 +5,9 @@ from datetime import datetime
 import strawberry
 from strawberry import ID
 
+from engine import column
 from models.caller import ActorKind
 from resolvers import agent_files, collections, directory, grants, notes, provenance
-from resolvers.engine import column
 from schema.access import CollectionAccess
 from schema.collections import Collection
 from schema.fields import field

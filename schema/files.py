@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 from strawberry import ID
 
+from engine import column, embedded
 from models.caller import ActorKind
 from models.cursor import Cursor
 from models.kinds import FileKind, FileOperation, NoteLevel
 from resolvers import agent_files, provenance
-from resolvers.engine import column, embedded
 from schema.fields import field
 
 if TYPE_CHECKING:

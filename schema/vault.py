@@ -6,8 +6,8 @@ from typing import Any
 import strawberry
 from strawberry.scalars import JSON
 
+from engine import column
 from resolvers import vault
-from resolvers.engine import column
 from schema.fields import field, mutation
 
 

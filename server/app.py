@@ -27,7 +27,7 @@ from server.services import Services, open_services
 from server.sessions import Sessions
 from server.settings import Settings
 from server.telemetry import Traced
-from store.usage import current
+from store.usage import current, end_by
 
 
 class App:
@@ -107,11 +107,13 @@ def _graphql(services: Services) -> GraphQLDoor:
         limits=settings.limits,
         introspection=not settings.production,
         timeout=settings.operation_timeout,
+        end_by=end_by,
         turn=lambda context: services.turn(context.known),
         shown=shown,
         log=logs.internal_error,
     )
     schema.engine.documents.warm(documents().values())
+    services.metrics.watch_fallbacks(schema.engine.documents.fallbacks)
     return GraphQLDoor(services, schema)
 
 

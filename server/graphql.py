@@ -13,11 +13,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.exceptions import ConnectionRejectionError
 
+from engine import Answer, EngineSchema, dumps, run
+from engine.view import EngineView
 from models.caller import Caller, required
 from models.errors import MunimentError, RateLimited, Unauthenticated, Unavailable, Unprocessable
 from resolvers.context import Context
-from resolvers.engine import Answer, EngineSchema, dumps, run
-from resolvers.engine.view import EngineView
 from server import auth, graphiql, logs
 from server.body import header, json_value, read_body, require_json
 from server.errors import refusal

@@ -1,9 +1,9 @@
 """What Prometheus is told: requests and operations with their outcomes and times, the feed, and the pool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
@@ -36,6 +36,20 @@ class Gauges(Collector):
         yield connections
 
 
+class Fallbacks(Collector):
+    """What the engine's compiled functions left to graphql-core; a number that grows steadily is a slow field."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """Yield the number of values by their GraphQL type."""
+        family = CounterMetricFamily("muniment_engine_fallbacks", "Values that the compiled path left to graphql-core.", labels=["type"])
+        for name, count in list(self._counts.items()):
+            family.add_metric([name], count)
+        yield family
+
+
 class Metrics:
     """The counters of one process."""
 
@@ -53,6 +67,10 @@ class Metrics:
     def watch(self, db: Database, feed: Feed) -> None:
         """Report on a database and a feed as well."""
         self.registry.register(Gauges(db, feed))
+
+    def watch_fallbacks(self, counts: Mapping[str, int]) -> None:
+        """Report the engine's fallbacks, counted by type."""
+        self.registry.register(Fallbacks(counts))
 
     def observe(self, door: str, operation: str, code: str, seconds: float) -> None:
         """Count one finished operation."""

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 if TYPE_CHECKING:
-    from resolvers.engine import Limits
+    from engine import Limits
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -137,7 +137,7 @@ class Settings(BaseSettings):
     @property
     def limits(self) -> "Limits":
         """The bounds on GraphQL documents."""
-        from resolvers.engine import Limits  # most commands never ask, and GraphQL takes its time to import
+        from engine import Limits  # most commands never ask, and GraphQL takes its time to import
 
         return Limits(
             depth=self.max_depth,

@@ -11,9 +11,9 @@ from strawberry.http.exceptions import WebSocketDisconnected
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler, Operation
 from strawberry.subscriptions.protocols.graphql_transport_ws.types import SubscribeMessage
 
+from engine import RefusedError
 from models.errors import MunimentError, Unauthenticated
 from resolvers.context import Context
-from resolvers.engine import RefusedError
 from server import logs
 from server.errors import shown
 

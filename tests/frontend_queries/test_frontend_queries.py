@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from graphql import FragmentDefinitionNode, parse
 
+from engine import EngineSchema, dumps, loads, run
 from models.cursor import START
 from resolvers.context import Context
-from resolvers.engine import EngineSchema, dumps, loads, run
 from resolvers.mount import Mount
 from schema import build
 from server.documents import FOLDER, documents

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.engine import dumps
+from engine import dumps
 from store import records
 from store.database import Database
 from tests.resolvers.test_agent_files import ask

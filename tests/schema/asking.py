@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from engine import EngineSchema, loads, run
 from models.caller import Caller
 from resolvers.context import Context
-from resolvers.engine import EngineSchema, loads, run
 from schema import build
 from store.bell import Bell
 from store.database import Database

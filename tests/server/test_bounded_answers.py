@@ -6,9 +6,9 @@ import httpx
 import orjson
 import pytest
 
+from engine.room import exceeds
 from models.errors import MOST_PROBLEMS
 from models.kinds import NoteLevel
-from resolvers.engine.room import exceeds
 from server.settings import Settings
 from store import notes, scripts
 from store.database import Database

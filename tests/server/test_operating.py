@@ -80,6 +80,7 @@ async def test_metrics_tell_operations_outcomes_subscribers_and_connections(clie
         "muniment_feed_subscribers 0.0",
         "muniment_feed_lag_seconds 0.0",
         'muniment_database_connections{state="size"} 5.0',
+        "# TYPE muniment_engine_fallbacks_total counter",
     ):
         assert expected in lines
 

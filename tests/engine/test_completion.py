@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolvers.engine import Limits, run
-from resolvers.engine.completion import RowExecutor
-from resolvers.engine.plans import Plan
-from tests.resolvers.engine.sample import NOON, Context, Kind, Row, build, row
+from engine import Limits, run
+from engine.completion import RowExecutor
+from engine.plans import Plan
+from tests.engine.sample import NOON, Context, Kind, Row, build, row
 
 if TYPE_CHECKING:
     from server.postgres import EmbeddedPostgres
@@ -185,6 +185,24 @@ async def test_documents_with_the_same_selection_share_a_plan_and_conditions_do_
     before = len(store._plans)
     await run(engine, "{ notes(limit: 7) { id key } }", context=Context([row()]))
     assert len(store._plans) == before
+
+
+async def test_what_is_left_to_the_ordinary_path_is_counted_by_type() -> None:
+    engine = build().engine
+    await run(engine, "{ notes { id } note { key } }", context=Context([row()]))
+    assert engine.documents.fallbacks == {}
+    await run(engine, "{ notes { id kind } note { key } }", context=Context([row(kind="nobody"), row()]))
+    # The list, and then the one object in it that is not plain.
+    assert engine.documents.fallbacks == {"Note": 2}
+
+
+async def test_a_fault_of_compiled_code_is_reported_and_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_plan: Plan, _rows: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Plan, "many", fail)
+    answer = await run(build().engine, "{ notes { id } }", context=Context([row()]))
+    assert [error["extensions"]["code"] for error in answer.errors] == ["INTERNAL"]
 
 
 # ---------------------------------------------------------------- driver rows

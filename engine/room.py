@@ -4,9 +4,9 @@ from typing import Any
 
 import orjson
 
-from resolvers.engine.encoding import dumps
-from resolvers.engine.errors import RefusedError, unprocessable
-from resolvers.engine.limits import Limits
+from engine.encoding import dumps
+from engine.errors import RefusedError, unprocessable
+from engine.limits import Limits
 
 
 class Room:

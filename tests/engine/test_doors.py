@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from strawberry.exceptions import ConnectionRejectionError
 
-from resolvers.engine import run
-from resolvers.engine.view import EngineView
-from tests.resolvers.engine.sample import Context, build, row
-from tests.resolvers.engine.test_execute import Refusal
+from engine import run
+from engine.view import EngineView
+from tests.engine.sample import Context, build, row
+from tests.engine.test_execute import Refusal
 
 PROTOCOL = "graphql-transport-ws"
 

@@ -30,7 +30,7 @@ import orjson
 from strawberry.annotation import StrawberryAnnotation
 from strawberry.types.field import StrawberryField
 
-READER = "resolvers.engine.reader"
+READER = "engine.reader"
 
 
 class ColumnField(StrawberryField):
@@ -41,10 +41,10 @@ class ColumnField(StrawberryField):
         return self.metadata[READER].read(source)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Let a reader of one attribute know the field's name, which is its default."""
+        """Give JSON that names no attribute the field's own name."""
         super().__set_name__(owner, name)
         reader = self.metadata[READER]
-        if isinstance(reader, Attribute) and not reader.source:
+        if isinstance(reader, Raw) and not reader.source:
             reader.source = name
 
 
@@ -57,23 +57,13 @@ class Computed:
         self.read = read
 
 
-class Attribute:
-    """Reads one attribute of the row."""
+class Raw:
+    """Reads JSON text as a fragment of the response."""
 
     __slots__ = ("source",)
 
     def __init__(self, source: str) -> None:
         self.source = source
-
-    def read(self, row: Any) -> Any:
-        """Return the attribute's value."""
-        return getattr(row, self.source)
-
-
-class Raw(Attribute):
-    """Reads JSON text as a fragment of the response."""
-
-    __slots__ = ()
 
     def read(self, row: Any) -> Any:
         """Return the text of the row's attribute as a fragment, any other value as it is."""
@@ -143,11 +133,6 @@ def column(
         )
 
     return decorate if read is None else decorate(read)
-
-
-def renamed(source: str, *, name: str | None = None, description: str | None = None) -> Any:
-    """Return a field that reads the row's attribute `source` instead of the one of its own name."""
-    return ColumnField(graphql_name=name, description=description, metadata={READER: Attribute(_identifier(source))})
 
 
 def embedded(prefix: str, *, absent: str | None = None, name: str | None = None, description: str | None = None) -> Any:

@@ -14,7 +14,7 @@ import asyncpg
 import strawberry
 from strawberry.scalars import JSON
 
-from resolvers.engine import EngineSchema, column, embedded, raw_json, renamed
+from engine import EngineSchema, column, embedded, raw_json
 
 
 class Row(asyncpg.Record):
@@ -74,11 +74,14 @@ class Note:
     tags: list[str] | None
     body: JSON = raw_json()
     extra: JSON | None = raw_json("extra_text")
-    values: list[str] = renamed("tags")
     updated_by: Actor = embedded("updated_by_")
     run: Run | None = embedded("run_", absent="run_id")
     parts: list[Part]
     first: Part | None
+
+    @column
+    def values(self) -> list[str]:
+        return self.tags or []
 
     @column(description="The key twice.")
     def twice(self) -> str:

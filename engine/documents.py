@@ -17,11 +17,11 @@ from graphql import (
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from resolvers.engine.errors import RefusedError, unprocessable
-from resolvers.engine.limits import Limits
-from resolvers.engine.measure import NodeCount, event_variables, limit_variables, structure_problems
-from resolvers.engine.plans import DocumentPlans, PlanStore
-from resolvers.engine.repeats import may_repeat
+from engine.errors import RefusedError, unprocessable
+from engine.limits import Limits
+from engine.measure import NodeCount, event_variables, limit_variables, structure_problems
+from engine.plans import DocumentPlans, PlanStore
+from engine.repeats import may_repeat
 
 MOST_ERRORS = 20
 MOST_KEPT_COUNTS = 64
@@ -102,6 +102,7 @@ class Documents:
         if not introspection:
             self._rules.append(NoSchemaIntrospectionCustomRule)
         self._store = PlanStore(schema)
+        self.fallbacks = self._store.fallbacks
         self._pinned: dict[str, Document] = {}
         self._kept: OrderedDict[str, Document] = OrderedDict()
         self._characters = 0

@@ -1,23 +1,23 @@
 """An executor that completes lists and objects of rows in one go where their selection is plain columns."""
 
 from collections.abc import Awaitable
-from contextlib import suppress
 from typing import Any
 
-from graphql import GraphQLList, GraphQLObjectType, GraphQLResolveInfo, get_nullable_type
+from graphql import GraphQLList, GraphQLObjectType, GraphQLResolveInfo, get_named_type, get_nullable_type
 from graphql.execution.collect_fields import FieldDetailsList
 from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
-from resolvers.engine.plans import DocumentPlans, Found
-from resolvers.engine.room import Room
+from engine.leaves import NotPlainError
+from engine.plans import DocumentPlans, Found
+from engine.room import Room
 
 
 class RowExecutor(StrawberryGraphQLCoreExecutionContext):
     """Strawberry's executor; with the plans of the document at hand it reads rows through compiled functions.
 
-    A plan only knows rows without surprises. Where it raises, the ordinary path completes the same value from the start, so that
-    nulls, wrong values and errors come out as they would without plans.
+    A plan only knows rows without surprises. Where it raises NotPlainError, the ordinary path completes the same value from the
+    start, so that nulls, wrong values and errors come out as they would without plans. Each such value is counted.
     """
 
     def __init__(self, *args: Any, plans: DocumentPlans | None = None, room: Room | None = None, **kwargs: Any) -> None:
@@ -40,8 +40,10 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
             self.room.take(len(result))
         found = self._plan(get_nullable_type(return_type.of_type), field_details_list)
         if found is not None and not found.rest:
-            with suppress(Exception):
+            try:
                 return found.plan.many(result)
+            except NotPlainError:
+                self._fall_back(return_type.of_type)
         return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
 
     def complete_object_value(
@@ -57,8 +59,10 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
         found = self._plan(return_type, field_details_list)
         item = None
         if found is not None:
-            with suppress(Exception):
+            try:
                 item = found.plan.one(result)
+            except NotPlainError:
+                self._fall_back(return_type)
         if found is None or item is None:
             return super().complete_object_value(return_type, field_details_list, info, path, result, position_context)
         if not found.rest:
@@ -68,6 +72,10 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
             return _merged(item, rest)
         item.update(rest)
         return item
+
+    def _fall_back(self, type_: Any) -> None:
+        if self.plans is not None:
+            self.plans.fallbacks[get_named_type(type_).name] += 1
 
     def _plan(self, type_: Any, field_details_list: FieldDetailsList) -> Found | None:
         if self.plans is None or not isinstance(type_, GraphQLObjectType) or type_.is_type_of is not None:

@@ -3,18 +3,21 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, execute
 from strawberry.execution import optimized_is_awaitable
 
-from resolvers.engine.completion import RowExecutor
-from resolvers.engine.documents import Document, Documents, Operation
-from resolvers.engine.encoding import dumps
-from resolvers.engine.errors import Presenter, RefusedError, status_of, unprocessable
-from resolvers.engine.room import Room
+from engine.completion import RowExecutor
+from engine.documents import Document, Documents, Operation
+from engine.encoding import dumps
+from engine.errors import Presenter, RefusedError, status_of, unprocessable
+from engine.room import Room
 
 MOST_ERRORS = 100
+
+EndBy: TypeAlias = Callable[[asyncio.Timeout], None]
+"""Called with the deadline of each operation, which it may move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Engine:
         *,
         compiled: bool = True,
         timeout: float | None = None,
-        end_by: Callable[[asyncio.Timeout], None] | None = None,
+        end_by: EndBy | None = None,
     ) -> None:
         self.schema = schema
         self.documents = documents

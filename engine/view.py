@@ -13,9 +13,9 @@ from strawberry.asgi import GraphQL
 from strawberry.http.typevars import Context, RootValue
 from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 
-from resolvers.engine.encoding import dumps, loads
-from resolvers.engine.errors import status_of
-from resolvers.engine.schema import EngineSchema
+from engine.encoding import dumps, loads
+from engine.errors import status_of
+from engine.schema import EngineSchema
 
 
 class EngineView(GraphQL[Context, RootValue]):

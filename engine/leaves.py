@@ -8,7 +8,7 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLLeafType, GraphQLScalarType, Undefined
 from strawberry.execution import optimized_is_awaitable
 
-from resolvers.engine.scalars import serialize_datetime
+from engine.scalars import serialize_datetime
 
 SAME: dict[str, type] = {"String": str, "ID": str, "Boolean": bool}
 """Scalars whose values of this very type enter the response as they are."""
@@ -19,7 +19,7 @@ class NotPlainError(Exception):
 
 
 def coercion(leaf: GraphQLLeafType, *, nullable: bool) -> Callable[[Any], Any]:
-    """Return a function that completes a value as the ordinary path does, or raises for whatever that would treat otherwise."""
+    """Return a function that completes a value as the ordinary path does; it raises NotPlainError for what that treats otherwise."""
     coerce = leaf.coerce_output_value
 
     def complete(value: Any) -> Any:
@@ -27,7 +27,10 @@ def coercion(leaf: GraphQLLeafType, *, nullable: bool) -> Callable[[Any], Any]:
             return None
         if value is None or value is Undefined or isinstance(value, Exception) or optimized_is_awaitable(value):
             raise NotPlainError
-        completed = coerce(value)
+        try:
+            completed = coerce(value)
+        except Exception as error:
+            raise NotPlainError from error
         if completed is None or completed is Undefined:
             raise NotPlainError
         return completed

@@ -25,7 +25,7 @@ from graphql import (
     visit,
 )
 
-from resolvers.engine.limits import Limits
+from engine.limits import Limits
 
 LIMIT_ARGUMENT = "limit"
 

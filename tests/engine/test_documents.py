@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from graphql import get_introspection_query
 
-from resolvers.engine import Limits, RefusedError
-from resolvers.engine.documents import Document, Documents
-from tests.resolvers.engine.sample import build
+from engine import Limits, RefusedError
+from engine.documents import Document, Documents
+from tests.engine.sample import build
 
 
 def documents(*, introspection: bool = True, **limits: int) -> Documents:

@@ -12,7 +12,7 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
-from resolvers.engine import EngineSchema
+from engine import EngineSchema
 
 
 @dataclass(eq=False)

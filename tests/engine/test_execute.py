@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from resolvers.engine import Limits, Presented, run
-from tests.resolvers.engine.sample import Context, build, row
+from engine import Limits, Presented, run
+from tests.engine.sample import Context, build, row
 
 
 class Refusal(Exception):

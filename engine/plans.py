@@ -1,6 +1,6 @@
 """Which selections are plain columns, and the functions for them, kept with the document."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,9 +24,9 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetailsList, GroupedFieldSet, collect_subfields
 from strawberry.types.field import StrawberryField
 
-from resolvers.engine.columns import READER, Attribute, ColumnField, Computed, Embedded, Raw
-from resolvers.engine.leaves import NotPlainError
-from resolvers.engine.rowcode import Constant, Inline, Leaf, Nested, Part, Read, RowFunctions, Writer, is_plain_class
+from engine.columns import READER, ColumnField, Computed, Embedded, Raw
+from engine.leaves import NotPlainError
+from engine.rowcode import Constant, Inline, Leaf, Nested, Part, Read, RowFunctions, Writer, is_plain_class
 
 MOST_KEPT_PLANS = 2_000
 MOST_CONDITIONS = 16
@@ -45,11 +45,11 @@ class Plan:
         self._functions: dict[type, RowFunctions | None] = {}
 
     def one(self, row: Any) -> dict[str, Any]:
-        """Return the item of a row. Raises for what the ordinary path must complete."""
+        """Return the item of a row. Raises NotPlainError for what the ordinary path must complete."""
         return self._for(type(row)).one(row)
 
     def many(self, rows: Any) -> list[dict[str, Any]]:
-        """Return the items of a list of rows of one class. Raises for what the ordinary path must complete."""
+        """Return the items of a list of rows of one class. Raises NotPlainError for what the ordinary path must complete."""
         if type(rows) is not list and type(rows) is not tuple:
             raise NotPlainError
         classes = set(map(type, rows))
@@ -71,6 +71,8 @@ class PlanStore:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self.schema = schema
+        self.fallbacks: Counter[str] = Counter()
+        """How many values the ordinary path completed although a plan was there for them, by type."""
         self._plans: OrderedDict[Shape, Plan] = OrderedDict()
 
     def plan(self, shape: Shape) -> Plan:
@@ -155,7 +157,7 @@ def reader_of(field: GraphQLField) -> Any:
 
 def read_of(reader: Any) -> Read:
     """Return an attribute's name or a function of the row."""
-    if isinstance(reader, Attribute):
+    if isinstance(reader, Raw):
         return reader.source
     return reader.read if isinstance(reader, Computed) else str(reader)
 
@@ -170,9 +172,10 @@ class Found(NamedTuple):
 class DocumentPlans:
     """The plans of one document, by the place of the selection and the values of the conditions in it."""
 
-    __slots__ = ("_families", "_store")
+    __slots__ = ("_families", "_store", "fallbacks")
 
     def __init__(self, store: PlanStore) -> None:
+        self.fallbacks = store.fallbacks
         self._store = store
         self._families: dict[Any, tuple[tuple[str, ...], dict[tuple[Any, ...], Found | None]]] = {}
 

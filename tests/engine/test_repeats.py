@@ -3,7 +3,7 @@
 import pytest
 from graphql import OperationDefinitionNode, parse
 
-from resolvers.engine.repeats import may_repeat
+from engine.repeats import may_repeat
 from schema import build
 from server.documents import documents
 

@@ -16,7 +16,7 @@ from graphql import (
     is_list_type,
 )
 
-from resolvers.engine.plans import reader_of
+from engine.plans import reader_of
 
 Place = tuple[SelectionSetNode, GraphQLNamedType | None, bool]
 """A selection, the type that it is made on, and whether it stands within a list."""

@@ -7,9 +7,9 @@ from weakref import WeakKeyDictionary
 
 from graphql import ExecutionResult, GraphQLError
 
-from resolvers.engine.completion import RowExecutor
-from resolvers.engine.limits import Limits
-from resolvers.engine.room import Room
+from engine.completion import RowExecutor
+from engine.limits import Limits
+from engine.room import Room
 
 Share: TypeAlias = Callable[[Any], Hashable]
 """Gives what a context has in common with others whose answers to the same event are the same; None for a context of its own kind."""

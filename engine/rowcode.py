@@ -1,7 +1,7 @@
 """Functions from rows to response items, written for one selection and one class of rows.
 
-They know the common case only. Whatever else a value is, they raise, and the ordinary path completes (or reports) it instead;
-this is safe because reading a row has no effect.
+They know the common case only. Whatever else a value is, they raise NotPlainError, and the ordinary path completes (or reports) it
+instead; this is safe because reading a row has no effect. Any other exception is a fault of this module.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +12,9 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLLeafType
 from orjson import Fragment
 
-from resolvers.engine.columns import Embedded, Prefixed, fragment
-from resolvers.engine.leaves import NAMES, NotPlainError, coercion, enum_names, list_coercion, slow_test
-from resolvers.engine.scalars import serialize_json
+from engine.columns import Embedded, Prefixed, fragment
+from engine.leaves import NAMES, NotPlainError, coercion, enum_names, list_coercion, slow_test
+from engine.scalars import serialize_json
 
 Read = str | Callable[[Any], Any]
 """An attribute's name, or a function of the row."""
@@ -107,7 +107,7 @@ class Writer:
         if isinstance(part, Inline):
             return self._inline(part, prefix, depth)
         variable = self._name("v")
-        self._line(depth, f"{variable} = {self._value(part.read, prefix)}")
+        self._guarded(depth, f"{variable} = {self._value(part.read, prefix)}")
         if isinstance(part, Nested):
             self._nested(part, variable, depth)
         else:
@@ -134,7 +134,8 @@ class Writer:
         slow = self._bind("c", coercion(leaf.type, nullable=leaf.nullable))
         if isinstance(leaf.type, GraphQLEnumType):
             names = self._bind("e", enum_names(leaf.type).get)
-            self._line(depth, f"{variable} = {names}({variable}) or {slow}({variable})")
+            # A value that cannot be a key of a dict is no value of the enum.
+            self._guarded(depth, f"{variable} = {names}({variable}) or {slow}({variable})")
             return
         test = slow_test(leaf.type, variable)
         if leaf.nullable:
@@ -146,7 +147,8 @@ class Writer:
         if part.reader.absent is None:
             return self._object(part.parts, inner, depth)
         variable = self._name("v")
-        self._line(depth, f"if {self._value(part.reader.absent, prefix)} is None:")
+        self._guarded(depth, f"{variable} = {self._value(part.reader.absent, prefix)}")
+        self._line(depth, f"if {variable} is None:")
         self._line(depth + 1, f"{variable} = None" if part.nullable else self._refuse())
         self._line(depth, "else:")
         item = self._object(part.parts, inner, depth + 1)
@@ -164,6 +166,11 @@ class Writer:
 
     def _refuse(self) -> str:
         return "raise NotPlainError"
+
+    def _guarded(self, depth: int, text: str) -> None:
+        """Write a line that runs code of the row: what it raises is for the ordinary path to report. `try` costs nothing by itself."""
+        self._line(depth, f"try: {text}")
+        self._line(depth, f"except Exception as error: {self._refuse()} from error")
 
     def _line(self, depth: int, text: str) -> None:
         self._lines.append(" " * depth + text)

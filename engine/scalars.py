@@ -4,17 +4,11 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
 import strawberry
 from graphql import GraphQLError, ValueNode, value_from_ast_untyped
 from strawberry.scalars import JSON
 
 RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-
-
-def raw(text: str | bytes) -> orjson.Fragment:
-    """Return JSON text as a value of the JSON scalar; it must be valid JSON (as what PostgreSQL returns is)."""
-    return orjson.Fragment(text)
 
 
 def serialize_datetime(value: Any) -> datetime:
@@ -40,7 +34,7 @@ def parse_datetime(value: Any) -> datetime:
 
 
 def serialize_json(value: Any) -> Any:
-    """Return `value` as it is: parsed JSON, or a Fragment of `raw`."""
+    """Return `value` as it is: parsed JSON, or an `orjson.Fragment`."""
     return value
 
 

@@ -13,13 +13,13 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.execution import ExecutionResult, PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from resolvers.engine.completion import RowExecutor
-from resolvers.engine.documents import Document, Documents, Operation
-from resolvers.engine.errors import Log, Present, Presenter, RefusedError, present, unprocessable
-from resolvers.engine.events import EventExecutor, Events, Renew, Share
-from resolvers.engine.execute import Engine
-from resolvers.engine.limits import Limits
-from resolvers.engine.scalars import scalar_map
+from engine.completion import RowExecutor
+from engine.documents import Document, Documents, Operation
+from engine.errors import Log, Present, Presenter, RefusedError, present, unprocessable
+from engine.events import EventExecutor, Events, Renew, Share
+from engine.execute import Engine
+from engine.limits import Limits
+from engine.scalars import scalar_map
 
 Turn: TypeAlias = Callable[[Any], AbstractAsyncContextManager[None]]
 """Gives, for a context, what its operation waits for before it runs, and holds while it does."""
