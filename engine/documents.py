@@ -1,7 +1,7 @@
 """Documents that were parsed, checked and validated once."""
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from sys import getsizeof
 from typing import Any
 
 from graphql import (
@@ -18,6 +18,7 @@ from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRul
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from engine.errors import RefusedError, unprocessable
+from engine.kept import Kept
 from engine.limits import Limits
 from engine.measure import NodeCount, event_variables, limit_variables, structure_problems
 from engine.plans import DocumentPlans, PlanStore
@@ -25,6 +26,8 @@ from engine.repeats import may_repeat
 
 MOST_ERRORS = 20
 MOST_KEPT_COUNTS = 64
+# As measured: of a document without its tokens, and of a token with the node that it becomes.
+BYTES_A_DOCUMENT, BYTES_A_TOKEN = 16_000, 400
 
 
 class Operation:
@@ -101,11 +104,10 @@ class Documents:
         self._rules = [*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule]
         if not introspection:
             self._rules.append(NoSchemaIntrospectionCustomRule)
-        self._store = PlanStore(schema)
+        self._store = PlanStore(schema, limits.cached_bytes)
         self.fallbacks = self._store.fallbacks
         self._pinned: dict[str, Document] = {}
-        self._kept: OrderedDict[str, Document] = OrderedDict()
-        self._characters = 0
+        self._kept: Kept[str, Document] = Kept(limits.cached_bytes)
 
     def __len__(self) -> int:
         return len(self._pinned) + len(self._kept)
@@ -126,18 +128,10 @@ class Documents:
         if (pinned := self._pinned.get(text)) is not None:
             return pinned
         if (kept := self._kept.get(text)) is not None:
-            self._kept.move_to_end(text)
             return kept
         document = self._prepare(text)
-        self._keep(document)
+        self._kept.keep(text, document, _weight(document))
         return document
-
-    def _keep(self, document: Document) -> None:
-        self._kept[document.text] = document
-        self._characters += len(document.text)
-        while len(self._kept) > self.limits.cached_documents or self._characters > self.limits.cached_characters:
-            text, _ = self._kept.popitem(last=False)
-            self._characters -= len(text)
 
     def _prepare(self, text: str) -> Document:
         node = self._parse(text)
@@ -163,6 +157,15 @@ class Documents:
             return parse(text, max_lexical_tokens=limits.tokens, max_comments=limits.tokens)
         except GraphQLError as error:
             raise RefusedError([_refused(error)]) from error
+
+
+def _weight(document: Document) -> int:
+    """Return about how many bytes a document takes: its text twice, and the tokens and nodes."""
+    tokens = 0
+    token = document.node.loc.start_token if document.node.loc else None
+    while token is not None:
+        tokens, token = tokens + 1, token.next
+    return BYTES_A_DOCUMENT + BYTES_A_TOKEN * tokens + 2 * getsizeof(document.text)
 
 
 def _refused(error: GraphQLError) -> GraphQLError:

@@ -11,7 +11,8 @@ class Limits:
     a depth rule of its own. `nodes` bounds the objects that an operation may ask for: the value of a `limit` argument multiplies
     what stands below it, a list without one counts as `list_size` objects. Limits given by variables are counted when the
     operation is executed. What lists turn out to hold is counted against `nodes` as well, while the answer is made. `answer_bytes`
-    bounds the answer before it is written as JSON. `cached_documents` and `cached_characters` (of the texts) bound what is kept.
+    bounds the answer before it is written as JSON. `cached_bytes` bounds what is kept of documents, and as much of how
+    their rows are completed.
     """
 
     depth: int = 12
@@ -23,5 +24,4 @@ class Limits:
     nodes: int = 20_000
     list_size: int = 10
     answer_bytes: int = 33_554_432
-    cached_documents: int = 1_000
-    cached_characters: int = 4_000_000
+    cached_bytes: int = 33_554_432

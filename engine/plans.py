@@ -1,7 +1,8 @@
 """Which selections are plain columns, and the functions for them, kept with the document."""
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator
+from sys import getsizeof
 from typing import Any, NamedTuple, TypeAlias
 
 from graphql import (
@@ -25,10 +26,12 @@ from graphql.execution.collect_fields import FieldDetailsList, GroupedFieldSet, 
 from strawberry.types.field import StrawberryField
 
 from engine.columns import READER, ColumnField, Computed, Embedded, Raw
+from engine.kept import Kept
 from engine.leaves import NotPlainError
 from engine.rowcode import Constant, Inline, Leaf, Nested, Part, Read, RowFunctions, Writer, is_plain_class
 
-MOST_KEPT_PLANS = 2_000
+# As measured: of a plan, and of each of its parts with the code that reads it, but for the part's key.
+BYTES_A_PLAN, BYTES_A_PART = 16_000, 1_200
 MOST_CONDITIONS = 16
 KNOWN_DIRECTIVES = ("skip", "include")
 
@@ -69,18 +72,18 @@ class Plan:
 class PlanStore:
     """Keeps plans by shape, so that documents with the same selection share them."""
 
-    def __init__(self, schema: GraphQLSchema) -> None:
+    def __init__(self, schema: GraphQLSchema, most: int) -> None:
+        """`most` is in bytes."""
         self.schema = schema
         self.fallbacks: Counter[str] = Counter()
         """How many values the ordinary path completed although a plan was there for them, by type."""
-        self._plans: OrderedDict[Shape, Plan] = OrderedDict()
+        self._plans: Kept[Shape, Plan] = Kept(most)
 
     def plan(self, shape: Shape) -> Plan:
         """Return the plan of a shape."""
         if (plan := self._plans.get(shape)) is None:
-            plan = self._plans[shape] = self._make(shape)
-            if len(self._plans) > MOST_KEPT_PLANS:
-                self._plans.popitem(last=False)
+            plan = self._make(shape)
+            self._plans.keep(shape, plan, _weight(shape))
         return plan
 
     def _make(self, shape: Shape) -> Plan:
@@ -121,6 +124,11 @@ class PlanStore:
             return Inline(key, reader, wrapped.nullable, plan.parts) if wrapped.items_nullable is None else None
         complete = plan.one if wrapped.items_nullable is None else plan.many
         return Nested(key, read_of(reader), complete, wrapped.nullable)
+
+
+def _weight(shape: Shape) -> int:
+    """Return about how many bytes a plan and its shape take; a key stands in the code as well."""
+    return BYTES_A_PLAN + sum(BYTES_A_PART + 4 * getsizeof(key) for key, _, _ in shape[1])
 
 
 class Wrapped(NamedTuple):

@@ -49,10 +49,27 @@ def dump(columns: Sequence[ColumnDef]) -> str:
     return json.dumps([column.stored() for column in columns], ensure_ascii=False)
 
 
-# The text itself is the key, so nothing has to be told when a table changes.
-@lru_cache(maxsize=1024)
+# A longer definition takes up to 2 MB as objects, so that few of those are kept.
+_LONG = 4_000
+
+
 def load(text: str) -> tuple[ColumnDef, ...]:
     """The columns of a collection row's JSON text; kept, since every record write needs them."""
+    return _load_long(text) if len(text) > _LONG else _load(text)
+
+
+# The text itself is the key, so nothing has to be told when a table changes.
+@lru_cache(maxsize=16)
+def _load_long(text: str) -> tuple[ColumnDef, ...]:
+    return _read(text)
+
+
+@lru_cache(maxsize=1024)
+def _load(text: str) -> tuple[ColumnDef, ...]:
+    return _read(text)
+
+
+def _read(text: str) -> tuple[ColumnDef, ...]:
     return tuple(
         ColumnDef(
             name=item["name"],

@@ -5,6 +5,7 @@ import logging
 import os
 from pathlib import Path
 from socket import socket
+from typing import Any
 
 import typer
 import uvicorn
@@ -12,6 +13,7 @@ from uvicorn.supervisors import Multiprocess
 
 from server import logs, operator_token, runtime
 from server.app import App
+from server.http_protocol import BoundedProtocol
 from server.listening import address, bound, sign_in_address
 from server.services import require_vault
 from server.settings import Settings, read
@@ -65,19 +67,14 @@ async def _prepare(settings: Settings, dsn: str, *, with_demo: bool) -> str | No
 
 
 def _listen(settings: Settings, dsn: str, code: str | None, listener: socket) -> None:
-    config = uvicorn.Config(
+    config = uvicorn_config(
         App(settings, dsn) if settings.workers == 1 else "server.serve:worker",
         factory=settings.workers > 1,
         host=settings.host,
         port=settings.port,
         workers=settings.workers,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        ws="websockets-sansio",
         ws_max_size=settings.max_body_bytes,
         timeout_graceful_shutdown=3,
-        lifespan="on",
     )
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     greeting = _greeting(settings, listener.getsockname()[1], code)
@@ -89,6 +86,20 @@ def _listen(settings: Settings, dsn: str, code: str | None, listener: socket) ->
     listener.listen(config.backlog)
     typer.echo(greeting)
     Multiprocess(config, sockets=[listener]).run()
+
+
+def uvicorn_config(app: App | str, **options: Any) -> uvicorn.Config:
+    """How uvicorn serves the application, with whatever else it should know."""
+    return uvicorn.Config(
+        app,
+        http=BoundedProtocol,
+        ws="websockets-sansio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        **options,
+    )
 
 
 def worker() -> App:

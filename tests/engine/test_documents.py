@@ -1,12 +1,14 @@
 """Documents are prepared once, and refused for every limit by its name."""
 
+import gc
+import tracemalloc
 from typing import Any
 
 import pytest
 from graphql import get_introspection_query
 
 from engine import Limits, RefusedError
-from engine.documents import Document, Documents
+from engine.documents import Documents
 from tests.engine.sample import build
 
 
@@ -33,25 +35,34 @@ def test_a_text_is_prepared_once() -> None:
 
 
 def test_the_least_recently_used_document_leaves_first() -> None:
-    found = documents(cached_documents=2)
+    found = documents(cached_bytes=45_000)  # each of these has 17 to 19 KB
     first, second = "{ a: __typename }", "{ b: __typename }"
     for text in (first, second, first, "{ c: __typename }"):
         found.get(text)
     assert (first in found, second in found, len(found)) == (True, False, 2)
 
 
-def test_the_cache_is_bounded_by_characters_too() -> None:
-    found = documents(cached_characters=40)
-    texts = [f"{{ a{n}: __typename }}" for n in range(5)]  # 18 characters each
-    for text in texts:
-        found.get(text)
-    assert [text in found for text in texts] == [False, False, False, True, True]
-    assert isinstance(found.get("{ __typename }" + " " * 100), Document)
-    assert len(found) == 0
+@pytest.mark.parametrize("literal", ["1, " * 900, f'"{"x" * 50_000}"', f'"{chr(0x4E00) * 25_000}"'], ids=["tokens", "text", "wide text"])
+def test_what_is_kept_is_bounded_in_bytes_by_what_it_takes(literal: str) -> None:
+    most = 1_000_000
+    found = documents(cached_bytes=most)
+    texts = [f"{{ echo(value: [{n}, {literal}]) }}" for n in range(25)]
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for text in texts:
+            found.get(text)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 1.2 * most
+    assert 0 < len(found) < len(texts)
+    assert texts[-1] in found
 
 
 def test_warmed_documents_stay_and_bad_ones_are_told_at_start() -> None:
-    found = documents(cached_documents=1)
+    found = documents(cached_bytes=20_000)
     found.warm(["{ a: __typename }"])
     for n in range(3):
         found.get(f"{{ b{n}: __typename }}")

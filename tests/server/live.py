@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from server.app import App
+from server.serve import uvicorn_config
 
 PATIENCE = 20
 FOLLOW = (
@@ -25,17 +26,7 @@ WRITE = """mutation Write($key: String!, $content: String = "text") {
 @contextlib.asynccontextmanager
 async def serving(app: App) -> AsyncIterator[str]:
     """The application served as `muniment serve` serves it; the address without scheme."""
-    config = uvicorn.Config(
-        app,
-        host="127.0.0.1",
-        port=0,
-        log_config=None,
-        access_log=False,
-        ws="websockets-sansio",
-        ws_max_size=2_097_152,
-        timeout_graceful_shutdown=1,
-        lifespan="on",
-    )
+    config = uvicorn_config(app, host="127.0.0.1", port=0, ws_max_size=2_097_152, timeout_graceful_shutdown=1)
     server, listener = uvicorn.Server(config), config.bind_socket()
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
