@@ -13,7 +13,7 @@ from vault.frontmatter import Document
 from vault.scan import RecordKey
 from vault.schema import read_leniently
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 _TITLE_LENGTH = 120
 
 
@@ -104,7 +104,7 @@ def title_of(data: dict[str, Any], body: str, slug: str) -> str:
     if isinstance(title, str) and title.strip():
         return " ".join(title.split())
     heading = _HEADING.search(body)
-    text = heading.group(1) if heading else next((line for line in body.splitlines() if line.strip()), slug)
+    text = heading.group(1).rstrip().rstrip("#") if heading else next((line for line in body.splitlines() if line.strip()), slug)
     text = " ".join(text.split())
     return text if len(text) <= _TITLE_LENGTH else f"{text[: _TITLE_LENGTH - 1]}…"
 

@@ -12,7 +12,7 @@ from vault.schema import Invalid, layer_of
 
 THRESHOLD = 0.7
 
-_FIELD = r"^[ \t]*(?:[-*][ \t]+)?\*\*{name}(?:\*\*[ \t]*:|:\*\*)[ \t]*(.+?)[ \t]*$"
+_FIELD = r"^[ \t]*(?:[-*][ \t]+)?\*\*{name}(?:\*\*[ \t]*:|:\*\*)(.+)$"
 _LAYER = re.compile(_FIELD.format(name="Layer"), re.MULTILINE | re.IGNORECASE)
 _MODULE = re.compile(_FIELD.format(name="Module"), re.MULTILINE | re.IGNORECASE)
 _WORDS = re.compile(r"\w+")

@@ -51,11 +51,13 @@ _START = r"(?<![A-Za-z0-9])"
 _ALONE = r"(?<![A-Za-z0-9_-])"
 # A real token has a digit; words joined by dashes have none.
 _DIGIT = r"(?=[A-Za-z_-]{0,60}+\d)"
-_KEYWORD = (
-    r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key"
-    r"|credentials?)"
+# What people choose is shorter than what machines make.
+_CHOSEN_KEY = r"(?i:passw(?:or)?d|passphrase|pwd|(?<=[_-])pass)"
+_KEYWORD = r"(?i:secret|token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|credentials?)"
+_ASSIGNED = (
+    rf"(?:(?P<chosen>{_CHOSEN_KEY}[\d_]{{0,8}}(?![\w.-]))|{_CHOSEN_KEY}|{_KEYWORD})[\w.-]{{0,40}}+"
+    r"[\"']?\]?\*{0,2}[ \t]{0,20}+(?::=|=>|==?|:)\*{0,2}[ \t]{0,20}+"
 )
-_ASSIGNED = _KEYWORD + r"[\w.-]{0,40}+[\"']?\]?[ \t]{0,20}+(?::=|=>|==?|:)[ \t]{0,20}+"
 
 _RULES = (
     _rule("private key", "private putty-user-key", r"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-----?|PuTTY-User-Key-File-\d"),
@@ -95,11 +97,12 @@ _RULES = (
 
 _ASSIGNMENT = _Expression(
     _ASSIGNED
-    + r"(?:[rbuf]{0,2}(?P<quote>[\"'`])(?P<value>[^\s\"'`]{16,512})(?P=quote)"
-    + r"|(?P<bare>[A-Za-z0-9+/=_.~!@#%^&*-]{16,512}+)(?![A-Za-z0-9(\[{<$:]))"
+    # Neither kind of value holds what ends a key, so that values do not overlap and a text of keys alone takes linear time.
+    + r"(?:[rbuf]{0,2}(?P<quote>[\"'`])(?P<value>[^\s\"'`]{8,512})(?P=quote)"
+    + r"|(?P<bare>[A-Za-z0-9+/_.~!@#%^&*-]{8,512}+={0,2})(?![A-Za-z0-9(\[{<$:]))"
 )
-# The beginnings of _KEYWORD in lower case: looking for them first is many times faster than the expression.
-_STEMS = ("passw", "passphrase", "pwd", "secret", "token", "api", "access", "private", "account", "auth", "credential")
+# The beginnings of keys in lower case: looking for them first is many times faster than the expression.
+_STEMS = ("pass", "pwd", "secret", "token", "api", "access", "private", "account", "auth", "credential")
 
 # What stands in documentation instead of a value: a template, a mask, or a word that says so.
 _PLACEHOLDER = _Expression(
@@ -109,9 +112,20 @@ _PLACEHOLDER = _Expression(
 )
 _NAMES = _Expression(r"[~./@]{0,3}[A-Za-z_]+(?:[-./:_][A-Za-z_]+)*[/.]?")
 _TEMPLATE = _Expression(r"^[$%{<\[(*.x]|\*{3}|\.{3}|\$\{|\{\{", re.IGNORECASE)
-_KEY = _Expression(_KEYWORD)
+_DIGITS = _Expression(r"\d")
+_KEY = _Expression(rf"(?P<chosen>{_CHOSEN_KEY})|{_KEYWORD}")
+# Of short values: what guides write instead of a password, and words with digits of their own.
+_SAMPLE = _Expression(
+    r"p[a@4][s5$]{2}|secret|s3cr3t|change|example|sample|dummy|test|admin|user|12345|abc123|qwerty|foo|bar", re.IGNORECASE
+)
+_TECHNICAL = _Expression(
+    r"base(?:16|32|58|64|85)|sha\d*|md[45]|utf-?(?:8|16|32)|argon2(?:id|i|d)?|bcrypt|scrypt|pbkdf2|oauth[12]?|x509|pkcs\d*|rfc\d+|ed25519|rsa\d*"
+    r"|aes\d*|hmac\d*|ipv[46]|http[123]|tls\d*|k8s|i18n|l10n|s3|ec2|u?int\d+|float\d+|char\d+|v\d+|win(?:32|64)|x86|arm64|es\d+|neo4j|log4j|h2",
+    re.IGNORECASE,
+)
 _PLAIN_KEY = _Expression(r"[A-Za-z_][A-Za-z0-9_-]{0,31}")
 _SHORTEST = 16
+_SHORTEST_CHOSEN = 8
 _SHORTEST_PIECE = 6
 
 
@@ -163,9 +177,12 @@ def _is_real(match: re.Match[str]) -> bool:
     groups = match.groupdict()
     if (password := groups.get("password")) is not None:
         return _TEMPLATE.now.search(password) is None
-    if (bare := groups.get("bare")) is not None:
-        return _looks_random(bare)
-    return (value := groups.get("value")) is None or _looks_assigned(value)
+    bare, value = groups.get("bare"), groups.get("value")
+    if (text := bare or value) is None:
+        return True
+    if len(text) < _SHORTEST:
+        return groups.get("chosen") is not None and _looks_chosen(text)
+    return _looks_random(text) if bare else _looks_assigned(text)
 
 
 def _looks_assigned(value: str) -> bool:
@@ -176,9 +193,18 @@ def _looks_assigned(value: str) -> bool:
     return not name
 
 
+def _looks_chosen(value: str) -> bool:
+    """A short value counts if it mixes letters and digits, beyond those of words and samples, in one piece."""
+    if not _DIGITS.now.search(value) or _PLACEHOLDER.now.search(value) or _SAMPLE.now.search(value):
+        return False
+    rest = _TECHNICAL.now.sub(" ", value)
+    pieces = re.split(r"[-_./:\s]", rest)
+    return any(len(piece) >= _SHORTEST_PIECE and re.search(r"[A-Za-z]", piece) and re.search(r"\d", piece) for piece in pieces)
+
+
 def _looks_random(value: str) -> bool:
     """A value without quotes may be code or prose: it counts if a piece of it mixes letters and digits."""
-    if _PLACEHOLDER.now.search(value):
+    if not _DIGITS.now.search(value) or _PLACEHOLDER.now.search(value):
         return False
     pieces = re.split(r"[-_./=]", value)
     return any(
@@ -189,7 +215,7 @@ def _looks_random(value: str) -> bool:
 
 def _walk(value: object, where: str) -> Iterator[tuple[str, str]]:
     """(where, kind) of all findings; a stack instead of recursion, as depth is the sender's choice."""
-    stack: list[tuple[object, str, bool]] = [(value, where, False)]
+    stack: list[tuple[object, str, str]] = [(value, where, "")]
     seen: set[int] = set()
     while stack:
         item, place, named = stack.pop()
@@ -203,21 +229,28 @@ def _walk(value: object, where: str) -> Iterator[tuple[str, str]]:
             continue
         for kind in kinds_in(text):
             yield place, kind
-        if named and len(text) >= _SHORTEST and not re.search(r"\s", text) and _looks_assigned(text):
+        if named and not re.search(r"\s", text) and _is_value_of(named, text):
             yield place, "assigned secret"
 
 
-def _children(item: object, where: str, named: bool) -> Iterator[tuple[object, str, bool]]:
+def _is_value_of(key: str, text: str) -> bool:
+    if len(text) >= _SHORTEST:
+        return _looks_assigned(text)
+    found = _KEY.now.search(key)
+    return len(text) >= _SHORTEST_CHOSEN and found is not None and found.group("chosen") is not None and _looks_chosen(text)
+
+
+def _children(item: object, where: str, named: str) -> Iterator[tuple[object, str, str]]:
     if not isinstance(item, Mapping):
         assert isinstance(item, list | tuple | set | frozenset)  # noqa: S101 - narrows for the type checker
         yield from ((child, where, named) for child in item)
         return
     for key, child in item.items():
         text = _text(key)
-        yield text, where, False
+        yield text, where, ""
         # A key is shown only if it is short and cannot be a credential itself.
         shown = f"{where}.{text}" if _PLAIN_KEY.now.fullmatch(text) and not any(kinds_in(text)) else where
-        yield child, shown, _KEY.now.search(text) is not None
+        yield child, shown, text if _KEY.now.search(text) else ""
 
 
 def _text(item: object) -> str:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vault.conftest import SteppingClock
+from vault import Vault
 from vault.recurrence import THRESHOLD, Similar, classify, jaccard, words
 from vault.schema import Invalid
 
@@ -109,3 +110,10 @@ def test_a_trap_edited_by_hand_is_compared_as_it_is_now(vault: Any) -> None:
     path = vault.root / "projects/p/traps/first.md"
     path.write_text(path.read_text().replace(SEVEN, "something else altogether"))
     assert vault.upsert("p", "trap", SEVEN, slug="second").recurrence is False
+
+
+def test_long_runs_of_blanks_take_linear_time(vault: Vault) -> None:
+    run = " " * 200_000  # quadratic time would be minutes
+    body = f"# Pool{run}leaks ##\n\n**Layer**: {run}web{run} / x{run}y\n**Module**:{run}pool{run}."
+    record = vault.upsert("p", "trap", body, slug="x").record
+    assert (record.title, record.frontmatter["layer"], record.frontmatter["module"][:4]) == ("Pool leaks", "web", "pool")
