@@ -22,7 +22,7 @@ from vault.times import Clock, utc_now
 from vault.views import VIEW_NAMES
 
 if TYPE_CHECKING:
-    from vault.git import GitReport
+    from vault.git.history import GitReport
 
 
 class Vault:

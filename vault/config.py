@@ -26,6 +26,8 @@ class GitConfig:
     atomic: bool = False
     auto_commit: bool = True
     branch: str | None = None  # None: whatever the repository is on
+    # Whether the vault's own file names the remote, so that the person must have allowed it.
+    remote_of_vault: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def _read(reader: "_Reader", data: object) -> VaultConfig:
         git=GitConfig(
             enabled=reader.flag(git, "enabled", default=False),
             remote_url=reader.text(git, "remoteUrl"),
+            remote_of_vault=True,
             atomic=reader.flag(git, "atomic", default=False),
             auto_commit=reader.flag(git, "autoCommit", default=True),
             branch=reader.text(git, "branch"),

@@ -19,7 +19,10 @@ from vault.schema import problems_of
 from vault.secrets import scan
 
 if TYPE_CHECKING:
-    from vault.git import GitReport
+    from vault.git.history import GitReport
+
+
+_IGNORED = "a pattern in the vault's .gitignore or .git/info/exclude keeps it out of the history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found. `ok` is true without problems; `repaired` names what was put right."""
+    """What a check found. `ok` is true without problems; `repaired` names what was put right.
+
+    `uncommitted`: files that wait for the next commit of the vault's git.
+    """
 
     problems: tuple[Problem, ...]
     projects: int
     records: int
     repaired: tuple[str, ...] = ()
+    uncommitted: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -57,6 +64,7 @@ class Report:
             "records": self.records,
             "problems": [problem.to_dict() for problem in self.problems],
             "repaired": list(self.repaired),
+            "uncommitted": list(self.uncommitted),
         }
 
 
@@ -126,7 +134,10 @@ def examine(engine: Engine) -> Report:
                 problems += _record_problems(entry.record)
         problems += _duplicates(shared)
         problems += _odd_files(engine.root, project)
-    return Report(tuple(problems), len(projects), records, tuple(repaired))
+    missing = engine.git.missing()
+    problems += [Problem("not-in-history", path, _IGNORED) for path in missing.ignored]
+    problems += [Problem("git-failed", "", missing.error)] if missing.error else []
+    return Report(tuple(problems), len(projects), records, tuple(repaired), missing.waiting)
 
 
 def _record_problems(record: Record) -> Iterator[Problem]:

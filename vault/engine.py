@@ -26,7 +26,7 @@ from vault.ttl import expiry_text, is_expired
 from vault.views import ProjectViews
 
 if TYPE_CHECKING:  # each is slow to import and not every command needs it
-    from vault.git import VaultGit
+    from vault.git.history import VaultGit
     from vault.index import Index, IndexEntry
     from vault.lock import VaultLock
 
@@ -193,7 +193,7 @@ class Engine:
     @cached_property
     def git(self) -> VaultGit:
         """The vault's git history."""
-        from vault.git import VaultGit
+        from vault.git.history import VaultGit
 
         return VaultGit(self.root, self.config.git)
 

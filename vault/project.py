@@ -10,12 +10,11 @@ from pathlib import Path
 from vault.config import MAX_CONFIG, VaultConfig
 from vault.errors import ConfigInvalid, GitFailed, PathRefused
 from vault.files import read_plain
-from vault.gitcommand import run_git
+from vault.git.remotes import remote_urls
 from vault.scan import LONGEST_PROJECT_ID, is_project_id
 
 MARKER = ".spec-memo.json"
 _DIGEST = 8
-_GIT_SECONDS = 5.0
 _LOCAL_NAME = 100
 
 
@@ -29,7 +28,7 @@ def vault_root(option: str | Path | None, environ: Mapping[str, str]) -> Path:
 
 
 def project_id(cwd: Path, root: Path, config: VaultConfig) -> str:
-    """The id of the project that `cwd` belongs to. Raises ConfigInvalid for a broken .spec-memo.json."""
+    """The id of the project that `cwd` belongs to. Raises ConfigInvalid for a broken .spec-memo.json, GitFailed for unknown remotes."""
     here = Path(os.path.realpath(cwd))
     inside = _inside_vault(here, Path(os.path.realpath(root)))
     if inside is not None:
@@ -81,13 +80,9 @@ def _marked(here: Path) -> str | None:
 
 def _from_remotes(repo: Path) -> str | None:
     try:
-        output = run_git(["config", "--null", "--get-regexp", r"^remote\..*\.url$"], repo, timeout=_GIT_SECONDS)
-    except GitFailed:  # no remotes, no git, or a repository that is not ours to read
-        return None
-    remotes: dict[str, str] = {}
-    for entry in output.split("\0"):
-        name, _, url = entry.partition("\n")
-        remotes.setdefault(name.removeprefix("remote.").removesuffix(".url"), url)
+        remotes = remote_urls(repo)
+    except GitFailed as error:  # a guess would file records where the project's others are not
+        raise GitFailed(f"{error.message}, so the project is unknown; name it with --project-id or in {MARKER}") from None
     for name in ("origin", "upstream", *remotes):
         if slug := remote_slug(remotes.get(name, "")):
             return slug

@@ -1,12 +1,15 @@
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from vault.config import GitConfig
-from vault.git import VaultGit
+from vault import Vault
+from vault.config import GitConfig, load
+from vault.git.history import VaultGit
 
 BATCHED = GitConfig(enabled=True)
 ATOMIC = GitConfig(enabled=True, atomic=True)
@@ -54,7 +57,7 @@ def test_batched_waits_on_disk_for_a_flush_of_another_process(tmp_path: Path) ->
         report = VaultGit(tmp_path, BATCHED).request_commit(f"upsert trap:{slug}")
     assert (report.commit, report.pending, (tmp_path / ".git").exists()) == (None, 2, False)
     code = (
-        "import sys, pathlib; from vault.git import VaultGit; from vault.config import GitConfig\n"
+        "import sys, pathlib; from vault.git.history import VaultGit; from vault.config import GitConfig\n"
         "print(VaultGit(pathlib.Path(sys.argv[1]), GitConfig(enabled=True)).flush())"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
@@ -222,3 +225,160 @@ def test_a_secret_typed_in_by_hand_stays_out_of_the_history(tmp_path: Path) -> N
     leaked.write_text("clean")
     assert vault.flush().error is None
     assert tracked(tmp_path) == ["projects/p/traps/x.md", "projects/p/traps/y.md"]
+
+
+# ---------------------------------------------------------------------- a vault that somebody else made
+
+
+def trap(folder: Path, name: str) -> tuple[str, Path]:
+    """A program that leaves a trace, and the trace."""
+    program = folder / f"{name}.sh"
+    program.write_text(f"#!/bin/sh\ntouch {folder / name}.ran\ncat\n")
+    program.chmod(0o755)
+    return str(program), folder / f"{name}.ran"
+
+
+def test_nothing_that_a_vault_brings_along_is_run(tmp_path: Path) -> None:
+    root, inner, remote = tmp_path / "vault", tmp_path / "vault/projects/p/traps/inner.md", tmp_path / "vault/remote.git"
+    record(root, "x")
+    git(tmp_path, "init", "--quiet", str(root))
+    git(tmp_path, "init", "--quiet", str(inner))
+    git(tmp_path, "init", "--quiet", "--bare", str(remote))
+    (root / ".gitattributes").write_text("* filter=f diff=f merge=f\n")
+    (root / ".git/info/attributes").write_text("* filter=f\n")
+    (root / ".gitmodules").write_text('[submodule "s"]\n\tpath = projects/p/traps/inner.md\n\turl = x\n\tignore = none\n')
+    keys = (
+        *(
+            "core.fsmonitor",
+            "filter.f.clean",
+            "filter.f.process",
+            "filter.f.smudge",
+            "core.sshCommand",
+            "core.pager",
+            "core.editor",
+            "gpg.program",
+        ),
+        *("diff.external", "diff.f.command", "diff.f.textconv", "merge.f.driver", "credential.helper", "core.askPass", "core.gitProxy"),
+    )
+    traces = []
+    for number, key in enumerate(keys):
+        program, trace = trap(tmp_path, f"setting{number}")
+        traces.append(trace)
+        for place in (root, inner):
+            git(place, "config", key, program)
+    for name, value in {
+        "commit.gpgSign": "true",
+        "protocol.ext.allow": "always",
+        "core.hooksPath": "hooks",
+        "filter.f.required": "true",
+    }.items():
+        git(root, "config", name, value)
+    for name in (
+        "pre-commit",
+        "commit-msg",
+        "post-commit",
+        "reference-transaction",
+        "post-index-change",
+        "pre-push",
+        "pre-receive",
+        "update",
+    ):
+        for place in (root / ".git/hooks", root / "hooks", remote / "hooks", inner / ".git/hooks"):
+            place.mkdir(exist_ok=True)
+            program, trace = trap(tmp_path, f"{name}-{len(traces)}")
+            traces.append(trace)
+            (place / name).symlink_to(program)
+    program, trace = trap(tmp_path, "ext")
+    traces.append(trace)
+    for url in (str(remote), "./remote.git", f"file://{remote}", f"ext::{program} %S x", "origin"):
+        settings = {"vaultGit": {"enabled": True, "remoteUrl": url}}
+        (root / "config.json").write_text(json.dumps(settings))
+        record(root, "y", url)
+        report = VaultGit(root, load(root).git).flush()
+        assert report.commit is not None
+        assert (
+            report.error
+            == f"not pushed: only the vault names the remote {url}; if it is yours: git config --global --add memo.remote {url}"
+        )
+    assert [trace.name for trace in traces if trace.exists()] == []
+    assert git(root, "-c", "core.fsmonitor=false", "show", "HEAD:projects/p/traps/x.md") == "text"
+    assert git(remote, "for-each-ref") == ""
+
+
+def test_a_remote_that_the_person_allows_is_pushed_to(tmp_path: Path) -> None:
+    remote, root = tmp_path / "remote.git", tmp_path / "vault"
+    git(tmp_path, "init", "--quiet", "--bare", str(remote))
+    record(root, "x")
+    (root / "config.json").write_text(json.dumps({"vaultGit": {"enabled": True, "remoteUrl": str(remote)}}))
+    assert VaultGit(root, load(root).git).flush().pushed is False
+    subprocess.run(["git", "config", "--global", "--add", "memo.remote", str(remote)], check=True)
+    report = VaultGit(root, load(root).git).flush()
+    assert (report.pushed, report.error) == (True, None)
+    assert git(remote, "rev-parse", "main") == git(root, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("place", [".git", ".git/refs", ".git/refs/heads", ".git/objects", ".git/HEAD", ".git/index", ".git/logs"])
+def test_a_history_that_leads_elsewhere_is_not_written(tmp_path: Path, place: str) -> None:
+    root, victim = tmp_path / "vault", tmp_path / "victim"
+    record(victim, "v")
+    assert VaultGit(victim, ATOMIC).request_commit("v").error is None
+    before = git(victim, "rev-parse", "HEAD")
+    record(root, "x")
+    if place != ".git":
+        assert VaultGit(root, ATOMIC).request_commit("x").error is None
+        shutil.rmtree(root / place) if (root / place).is_dir() else (root / place).unlink()
+    (root / place).symlink_to(victim / place)
+    record(root, "x", "other")
+    report = VaultGit(root, ATOMIC).request_commit("x")
+    assert report.commit is None
+    assert report.error is not None
+    assert ("symbolic link" in report.error) or ("no folder of its own" in report.error)
+    assert git(victim, "rev-parse", "HEAD") == before
+
+
+# ---------------------------------------------------------------------- nothing stays out of the history unseen
+
+
+def test_the_ignore_patterns_of_a_person_keep_no_record_out(tmp_path: Path) -> None:
+    home = Path(os.environ["HOME"])
+    (home / "ignore").write_text("*.md\nlogs/\n")
+    subprocess.run(["git", "config", "--global", "core.excludesFile", str(home / "ignore")], check=True)
+    (home / "git").mkdir()
+    (home / "git/ignore").write_text("*\n")
+    record(tmp_path, "x")
+    VaultGit(tmp_path, ATOMIC).request_commit("upsert trap:x")
+    assert tracked(tmp_path) == ["projects/p/traps/x.md"]
+
+
+def test_doctor_tells_what_is_not_in_the_history(tmp_path: Path) -> None:
+    tmp_path.joinpath("config.json").write_text('{"vaultGit": {"enabled": true}}')
+    with Vault(tmp_path) as vault:
+        vault.upsert("p", "trap", "text", slug="x")
+        vault.append("p", "event")
+        assert len(vault.doctor().uncommitted) == 2
+        vault.sync()
+        assert (vault.doctor().ok, vault.doctor().uncommitted) == (True, ())
+        (tmp_path / ".gitignore").write_text("reviews/\n")
+        path = vault.upsert("p", "review", "text", slug="r").record.key
+        vault.sync()
+        problems = [(problem.type, problem.path) for problem in vault.doctor().problems]
+        assert problems == [("not-in-history", f"projects/p/{path.subdir}/r.md")]
+
+
+def test_a_merge_that_is_not_finished_is_left_alone(tmp_path: Path) -> None:
+    vault = VaultGit(tmp_path, ATOMIC)
+    record(tmp_path, "x")
+    vault.request_commit("upsert trap:x")
+    (tmp_path / ".git/MERGE_HEAD").write_text(git(tmp_path, "rev-parse", "HEAD"))
+    record(tmp_path, "y")
+    report = vault.request_commit("upsert trap:y")
+    assert report.error == "the vault's repository is in the middle of a merge or rebase (MERGE_HEAD); finish it first"
+    assert (tracked(tmp_path), report.pending) == (["projects/p/traps/x.md"], 1)
+
+
+def test_a_repository_of_another_hash_is_committed_to(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--object-format=sha256")
+    record(tmp_path, "x")
+    report = VaultGit(tmp_path, ATOMIC).request_commit("upsert trap:x")
+    assert (report.error, len(report.commit or "")) == (None, 64)
+    assert tracked(tmp_path) == ["projects/p/traps/x.md"]

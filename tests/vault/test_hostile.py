@@ -177,9 +177,9 @@ def test_every_write_says_that_git_failed(vault: Vault) -> None:
     (vault.root / ".git").write_text("gitdir: /nowhere/at/all\n")
     opened = Vault(vault.root)
     opened.upsert("p", "trap", "x", slug="a")
-    assert opened.take_warnings() == ("git rev-parse failed: fatal: not a git repository: /nowhere/at/all",)
+    assert opened.take_warnings() == ("the vault's .git is no folder of its own; a history in another place is not written",)
     opened.append("p", "event")
-    assert opened.take_warnings() == ("git rev-parse failed: fatal: not a git repository: /nowhere/at/all",)
+    assert opened.take_warnings() == ("the vault's .git is no folder of its own; a history in another place is not written",)
     assert opened.take_warnings() == ()
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from vault.config import VaultConfig
-from vault.errors import ConfigInvalid, PathRefused
+from vault.errors import ConfigInvalid, GitFailed, PathRefused
+from vault.git.config_file import read
 from vault.project import check_project_id, project_id, remote_slug, repository, vault_root
 
 PLAIN = VaultConfig()
+AUTHOR = ("-c", "user.name=x", "-c", "user.email=x@localhost")
 
 
 @pytest.fixture
@@ -65,10 +67,62 @@ def test_foreign_git_variables_do_not_mislead(repo: Path, tmp_path: Path, monkey
     assert project_id(repo, tmp_path / "vault", PLAIN) == "host-me-x"
 
 
-def test_without_git_or_a_repository_the_folder_counts(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remote_is_read_without_git_and_in_the_repository_of_another_user(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     remote(repo, "origin", "git@host:me/x.git")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert project_id(repo, tmp_path / "vault", PLAIN) == local_id(repo)
+    assert project_id(repo, tmp_path / "vault", PLAIN) == "host-me-x"
+    if os.geteuid() == 0:
+        os.chown(repo, 12345, 12345)
+        os.chown(repo / ".git", 12345, 12345)
+    assert project_id(repo, tmp_path / "vault", PLAIN) == "host-me-x"
+
+
+def test_linked_work_trees_and_submodules_have_the_remote_of_their_repository(repo: Path, tmp_path: Path) -> None:
+    remote(repo, "origin", "git@host:me/x.git")
+    subprocess.run(["git", "-C", str(repo), *AUTHOR, "commit", "--quiet", "--allow-empty", "-m", "x"], check=True)
+    subprocess.run(["git", "-C", str(repo), "worktree", "add", "--quiet", str(tmp_path / "linked")], check=True)
+    assert project_id(tmp_path / "linked", tmp_path / "vault", PLAIN) == "host-me-x"
+    (tmp_path / "sub").mkdir()
+    (repo / ".git/modules/sub").mkdir(parents=True)
+    (repo / ".git/modules/sub/config").write_text("[remote 'x']\n")
+    (tmp_path / "sub/.git").write_text("gitdir: ../Widget/.git/modules/sub\n")
+    with pytest.raises(GitFailed, match=r"cannot be read \(line 1 is no setting\), so the project is unknown; name it with --project-id"):
+        project_id(tmp_path / "sub", tmp_path / "vault", PLAIN)
+    (repo / ".git/modules/sub/config").write_text('[remote "x"]\n\turl = git@host:sub/y.git\n')
+    assert project_id(tmp_path / "sub", tmp_path / "vault", PLAIN) == "host-sub-y"
+
+
+def test_where_the_remote_cannot_be_told_the_command_says_so(repo: Path, tmp_path: Path) -> None:
+    for text in ("[include]\n\tpath = elsewhere\n", "not a configuration"):
+        (repo / ".git/config").write_text(text)
+        with pytest.raises(GitFailed, match=r"so the project is unknown; name it with --project-id or in .spec-memo.json"):
+            project_id(repo, tmp_path / "vault", PLAIN)
+    (repo / ".git/config").unlink()
+    (repo / ".git/config").mkdir()
+    with pytest.raises(GitFailed):
+        project_id(repo, tmp_path / "vault", PLAIN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[remote "a b"]\n\turl = "x y" ; comment\n\turl=second#c\n', "[core]bare\n[Remote.X] URL=  a\\\n  b \n",
+        '[remote "q\\"\\\\"] url = a\\tb"  ;#"\n',
+        "\ufeff[a]\r\nb = c\r\n# d\r\n;e\r\n[f]g\r\n", '[a "B"]\nc = "un\\"quoted\\\\" tail\n\n', "", '[a]\nb =\nc = ""\n',
+    ],
+)  # fmt: skip
+def test_settings_are_read_as_git_reads_them(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config"
+    path.write_text(text, newline="")
+    done = subprocess.run(["git", "config", "--file", str(path), "--null", "--list"], capture_output=True, text=True, check=True)
+    said = [entry.partition("\n") for entry in done.stdout.split("\0") if entry]
+    ours = [(".".join(filter(None, entry[:3])), entry.value) for entry in read(path)]
+    assert ours == [(name, value if newline else "true") for name, newline, value in said]
+
+
+def test_a_folder_without_a_repository_counts_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     assert project_id(tmp_path / "plain", tmp_path / "vault", PLAIN) == local_id(tmp_path / "plain")
 

@@ -89,6 +89,7 @@ def examined(report: Report) -> str:
     """Return a check's findings."""
     lines = [f"{counted(report.records, 'record')} in {counted(report.projects, 'project')}"]
     lines += [f"repaired: {text}" for text in report.repaired]
+    lines += [f"not in the history yet (memo sync): {plain(path)}" for path in report.uncommitted]
     lines += [f"{click.style(problem.type, fg='red')}  {plain(problem.path)}\n  {plain(problem.message)}" for problem in report.problems]
     return "\n".join([*lines, click.style("All is well.", fg="green") if report.ok else counted(len(report.problems), "problem")])
 

@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,25 @@ _SAFE = (
     *("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false", "-c", "core.quotePath=false", "-c", "core.pager=cat", "-c", "core.autocrlf=false"),
     *("-c", "credential.interactive=false", "-c", "push.gpgSign=false", "-c", "core.editor=true"),
+    *("-c", "push.recurseSubmodules=no", "-c", "submodule.recurse=false"),
 )
 # Variables that would point git at another repository, as in a hook that calls us.
-_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX")
+_FOREIGN = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX"),
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CEILING_DIRECTORIES", "GIT_ATTR_SOURCE"),
+)
+# LC_ALL: `_reason` looks for git's English words.
+_QUIET = {
+    "LC_ALL": "C",
+    **dict.fromkeys(("GIT_ASKPASS", "SSH_ASKPASS", "GIT_EDITOR"), "true"),
+    **dict.fromkeys(("GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS"), "0"),
+    "GCM_INTERACTIVE": "never",
+    "GIT_MERGE_AUTOEDIT": "no",
+}
 _PASSWORD = re.compile(r"(://)[^\s/@]{1,300}@")
 
 
-def run_git(args: Sequence[str], cwd: Path, *, stdin: str = "", timeout: float = TIMEOUT) -> str:
+def run_git(args: Sequence[str], cwd: Path, environment: Mapping[str, str], *, stdin: str = "", timeout: float = TIMEOUT) -> str:
     """What git printed. Raises GitFailed with git's own reason, passwords in addresses masked; git's children end too."""
     import subprocess
 
@@ -35,7 +47,7 @@ def run_git(args: Sequence[str], cwd: Path, *, stdin: str = "", timeout: float =
         process = subprocess.Popen(  # noqa: S603 - a list, never a shell
             command,
             cwd=cwd,
-            env=_environment(),
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -63,11 +75,18 @@ def mask_passwords(text: str) -> str:
     return _PASSWORD.sub(r"\1***@", text)
 
 
-def _environment() -> dict[str, str]:
-    environment = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
-    # LC_ALL: `_reason` looks for git's English words.
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "GIT_EDITOR": "true", "LC_ALL": "C"}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GCM_INTERACTIVE": "never", "GIT_MERGE_AUTOEDIT": "no"}
+def own_environment(home: Path) -> dict[str, str]:
+    """The environment of commands that read no configuration but the repository's: an empty `home` stands for the person's."""
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))
+    }
+    ours = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    return kept | ours | _QUIET
+
+
+def person_environment() -> dict[str, str]:
+    """The environment of commands that read the person's own configuration."""
+    environment = {key: value for key, value in os.environ.items() if key not in _FOREIGN} | _QUIET
     environment.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
     return environment
 
