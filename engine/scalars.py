@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import strawberry
-from graphql import GraphQLError, ValueNode, value_from_ast_untyped
+from graphql import GraphQLError, Undefined, ValueNode, value_from_ast_untyped
 from strawberry.scalars import JSON
 
 RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -58,7 +58,16 @@ def scalar_map() -> dict[object, Any]:
 
 
 def _json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
-    return value_from_ast_untyped(node, variables)
+    return _given(value_from_ast_untyped(node, variables))
+
+
+def _given(value: Any) -> Any:
+    """Return a value without what stands for variables that were left out: as if their keys and items were left out too."""
+    if isinstance(value, dict):
+        return {key: _given(item) for key, item in value.items() if item is not Undefined}
+    if isinstance(value, list):
+        return [_given(item) for item in value if item is not Undefined]
+    return value
 
 
 def _quoted(value: Any) -> str:

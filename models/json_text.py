@@ -1,6 +1,7 @@
 """JSON values as text: exact for storing, short for messages, canonical for comparing."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from models.numbers import decimal_text, is_number
@@ -34,6 +35,19 @@ def exact_int(text: str) -> int:
     if len(text) > _LONGEST_INTEGER:
         raise ValueError(f"a number has {len(text):,} digits; at most {_LONGEST_INTEGER:,} are read")
     return int(text)
+
+
+def strict(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises ValueError for what is no JSON, and for an object with a key twice."""
+    return json.loads(text, object_pairs_hook=_object, parse_float=exact_float, parse_int=exact_int)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"duplicate key {shown(name)} in an object")
+    return found
 
 
 def to_json(value: Any) -> str:

@@ -1,14 +1,12 @@
 """Reading a request's body within its bound."""
 
-import json
-from collections import Counter
 from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from models.errors import MunimentError, Unprocessable
-from models.json_text import exact_float, exact_int, shown
+from models.json_text import strict
 
 
 class BodyTooLarge(MunimentError):
@@ -45,13 +43,10 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def json_value(text: str | bytes, what: str, *, unique: bool = False) -> Any:
-    """The value of a JSON text, integers of any size exact. Raises Unprocessable, which calls the text `what`.
-
-    With `unique` also for an object that has a name twice, of whose values all but the last would be lost without a word.
-    """
+def json_value(text: str | bytes, what: str) -> Any:
+    """Return the value of a JSON text, integers of any size exact. Raises Unprocessable, which calls the text `what`."""
     try:
-        return json.loads(text, object_pairs_hook=_unique if unique else None, parse_float=exact_float, parse_int=exact_int)
+        return strict(text)
     except UnicodeDecodeError:
         reason = "it is not UTF-8"
     except RecursionError:
@@ -59,14 +54,6 @@ def json_value(text: str | bytes, what: str, *, unique: bool = False) -> Any:
     except ValueError as error:
         reason = str(error)
     raise Unprocessable(f"{what} is not JSON: {reason}")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"duplicate key {shown(name)} in an object")
-    return found
 
 
 def require_json(scope: Scope) -> None:

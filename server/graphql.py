@@ -1,5 +1,6 @@
 """The GraphQL door: a short path for POST and GET, Strawberry's view for sockets and server-sent events, and the page for browsers."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -17,6 +18,7 @@ from engine import Answer, EngineSchema, dumps, run
 from engine.view import EngineView
 from models.caller import Caller, required
 from models.errors import MunimentError, RateLimited, Unauthenticated, Unavailable, Unprocessable
+from models.json_text import strict
 from resolvers.context import Context
 from server import auth, graphiql, logs
 from server.body import header, json_value, read_body, require_json
@@ -35,6 +37,16 @@ class View(EngineView[Context, None]):
     """The view with our callers and our sockets."""
 
     graphql_transport_ws_handler_class = SocketHandler
+
+    def decode_json(self, data: str | bytes) -> object:
+        """Return the value of a JSON text. Raises json.JSONDecodeError, also for an object with a key twice."""
+        try:
+            return strict(data)
+        except json.JSONDecodeError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise json.JSONDecodeError(str(error), "", 0) from error
+
     websocket_adapter_class = Socket  # type: ignore[assignment]  # as in Strawberry itself
 
     def __init__(self, door: "GraphQLDoor", schema: EngineSchema) -> None:

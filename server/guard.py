@@ -1,12 +1,12 @@
 """What every request and socket passes: it names a host of ours and at most one origin, and its answer tells browsers what they may do."""
 
 from ipaddress import ip_address
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from models.errors import MunimentError
+from models.errors import MunimentError, NotFound
 from models.text import printable
 from server.errors import BadRequest
 from server.headers import ANSWER
@@ -31,7 +31,7 @@ class Guard:
         self._known: set[bytes] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 400; a socket's handshake with 403."""
+        """Pass a request on, or refuse it with 400 or 404; a socket's handshake with 403."""
 
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -41,7 +41,8 @@ class Guard:
 
         try:
             self._check(scope)
-        except BadRequest as error:
+            _check_address(scope)
+        except (BadRequest, NotFound) as error:
             note(scope, code=error.code)
             await _refuse(error, scope, receive, told)
             return
@@ -70,6 +71,21 @@ class Guard:
             raise BadRequest(
                 f"this server is not {printable(host)[:_SHOWN]}; MUNIMENT_PUBLIC_URL or MUNIMENT_ALLOWED_HOSTS names its hosts"
             )
+
+
+def _check_address(scope: Scope) -> None:
+    """Raise BadRequest for an address that is no UTF-8, which would otherwise name something else, and NotFound for one that ends oddly."""
+    raw, asked = scope.get("raw_path") or b"", scope.get("query_string") or b""
+    for part in (raw, asked):
+        if b"%" in part:
+            try:
+                unquote_to_bytes(part).decode()
+            except UnicodeDecodeError:
+                raise BadRequest("the address is not UTF-8; write other bytes than ASCII as UTF-8, then as %XX") from None
+    # A pattern of Starlette's also matches a path with a line break behind it. The names of /api may hold one.
+    path: str = scope["path"]
+    if path.endswith("\n") and not path.startswith("/api/"):
+        raise NotFound(f"there is nothing at {printable(path)[:_SHOWN]}")
 
 
 def _check_origin(origin: str) -> None:

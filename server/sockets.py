@@ -56,6 +56,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[Context, None]):
         if not _well_formed(message):
             await self.handle_invalid_message("Failed to parse message")
             return
+        if message["type"] == "connection_init" and message.get("payload") is None:
+            message = {key: value for key, value in message.items() if key != "payload"}  # the protocol lets it be null
         try:
             await super().handle_message(message)
         except WebSocketDisconnected:

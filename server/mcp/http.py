@@ -13,6 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from models.caller import Caller
 from models.errors import Forbidden, MunimentError, RateLimited, Unauthenticated
+from models.json_text import strict
 from server import auth, logs
 from server.body import read_body, require_json
 from server.errors import refusal
@@ -53,6 +54,7 @@ class McpDoor:
         try:
             body = await self._admitted(scope, receive)
             serve = await self._protocol()
+            _require_version(Headers(scope=scope).get("mcp-protocol-version"))
         except Exception as error:  # noqa: BLE001  # every refusal gets the shape of the door
             await self._refuse(error, scope, receive, send)
             return
@@ -116,12 +118,25 @@ class McpDoor:
         await JSONResponse(body, known.status, headers=_headers(known, scope))(scope, receive, send)
 
 
+def _require_version(version: str | None) -> None:
+    """Raise NotAMessage for an unknown version: https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#protocol-version-header."""
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+    known = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
+    if version is not None and version not in known:
+        raise NotAMessage(f"unknown MCP-Protocol-Version {version[:40]}; known are {', '.join(known)}")
+
+
 def _require_message(body: bytes) -> None:
     """Let JSON-RPC messages pass, and what is no JSON at all. Raises NotAMessage."""
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
+        value = strict(body)
+    except RecursionError:
         return  # the protocol has an error of its own for that
+    except ValueError as error:
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            return
+        raise NotAMessage(f"the body cannot be read: {error}") from None
     # Its library would answer the rest with its own types and the addresses of its own documentation.
     if isinstance(value, list):
         raise NotAMessage("send one JSON-RPC message at a time; lists of them are not taken")

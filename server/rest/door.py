@@ -82,7 +82,7 @@ class RestDoor:
         if route.body is not None:
             require_json(scope)
             text = await read_body(scope, receive, self._services.settings.max_body_bytes)
-            args = arguments.from_body(route.body, json_value(text, "the body", unique=True), problems)
+            args = arguments.from_body(route.body, json_value(text, "the body"), problems)
         arguments.refuse(problems)
         call = Call(services=self._services, caller=caller, path=parts, headers=headers, expected=expected, scope=scope, receive=receive)
         return call, args

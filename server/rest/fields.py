@@ -45,7 +45,7 @@ def _text(value: Any) -> str:
 
 
 def _json(value: Any) -> Any:
-    return telling(lambda text: json_value(_text(text), "the text", unique=True), value)
+    return telling(lambda text: json_value(_text(text), "the text"), value)
 
 
 def _order(value: Any) -> Any:
