@@ -96,7 +96,7 @@ class Doors:
             path: str = scope["path"]
             if path == "/graphql" and scope["method"] == "POST":
                 return self._graphql
-            if path.startswith("/api/"):
+            if path == "/api" or path.startswith("/api/"):
                 return self._rest
         return self._all
 

@@ -1,9 +1,13 @@
 """The operations that pages send, as they stand in `frontend-queries/`: one named operation a file, fragments shared between them."""
 
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
 from graphql import DocumentNode, FragmentDefinitionNode, FragmentSpreadNode, Visitor, parse, visit
+
+from models.errors import NotFound
+from models.text import printable
 
 FOLDER = Path(__file__).resolve().parent.parent / "frontend-queries"
 
@@ -24,6 +28,21 @@ def documents() -> dict[str, str]:
     """Each operation's text by its name, with the fragments that it needs, directly or by others."""
     fragments = _fragments()
     return {file.stem: _complete(file.read_text(), fragments) for file in sorted(FOLDER.glob("*.graphql"))}
+
+
+def document(name: str) -> str:
+    """One operation's text. Raises NotFound, which names the nearest operation."""
+    known = documents()
+    if name not in known:
+        near = get_close_matches(name, known, 1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else "`muniment queries` lists them"
+        raise NotFound(f"unknown operation {printable(name)[:80]}; {hint}")
+    return known[name]
+
+
+def heads() -> list[str]:
+    """The first line of each operation: what it is, its name and its variables."""
+    return [" ".join(text.partition("{")[0].split()) for text in documents().values()]
 
 
 def _fragments() -> dict[str, str]:

@@ -13,6 +13,7 @@ app = typer.Typer(
     name="muniment",
     help="The artifact store for teams of AI agents: notes, typed records, memory and scripts, with provenance and a live feed.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     epilog="Settings are read from MUNIMENT_* variables; options win. See docs/settings.md.",

@@ -1,4 +1,4 @@
-"""muniment serve, migrate, schema."""
+"""muniment serve, migrate, schema, queries."""
 
 from pathlib import Path
 from typing import Annotated
@@ -50,8 +50,24 @@ def schema() -> None:
     typer.echo(sdl(), nl=False)
 
 
+def queries(
+    name: Annotated[str | None, typer.Argument(help="Name of the operation; without it they are listed.", show_default=False)] = None,
+) -> None:
+    """Print an operation of the product whole, with the fragments that it needs.
+
+    The text can be pasted into GraphiQL or sent as it is. Without NAME each operation is listed with its variables.
+
+    muniment queries AddRecord
+    """
+    from server.documents import document, heads
+
+    for line in [document(name).rstrip()] if name is not None else heads():
+        typer.echo(line)
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.command()(serve)
     app.command()(migrate)
     app.command()(schema)
+    app.command(short_help="Print an operation of the product, ready to paste.")(queries)

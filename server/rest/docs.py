@@ -1,18 +1,22 @@
-"""The page at /api/docs: the OpenAPI document for people, as plain HTML without any script."""
+"""The page at /api/docs: the OpenAPI document for people. It is plain HTML; a script of ours adds the forms that send requests."""
 
 import json
+import re
+import shlex
 from functools import cache
 from html import escape
 from itertools import groupby
 from typing import Any
 
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from server.rest.examples import PARAMETERS
 from server.rest.openapi import Json, document
 
 _HEADERS = {
     "Cache-Control": "no-cache",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
@@ -25,13 +29,21 @@ _PAGE = """<!doctype html>
 <title>Muniment · REST</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/api.css">
+<script type="module" src="/static/api.js"></script>
 </head>
 <body>
-<header><h1>Muniment: the REST routes</h1>{about}<p><a href="/api/openapi.json">openapi.json</a> has the same for tools.</p></header>
+<header><h1>Muniment: the REST routes</h1>{about}<p><a href="/api/openapi.json">openapi.json</a> has the same for tools.</p>
+<p id="caller" hidden><label>Token <input id="token" type="password" autocomplete="off" size="40"></label> Requests are sent with it, \
+or without one as whoever is <a href="/sign-in">signed in</a>. It is not kept.</p></header>
 <nav aria-label="Groups">{contents}</nav>
 <main>{groups}<section id="schemas"><h2>Shapes</h2>{schemas}</section></main>
 </body>
 </html>"""
+
+
+def redirect() -> Response:
+    """Lead to the page from the folder that it describes."""
+    return RedirectResponse("/api/docs")
 
 
 def response() -> Response:
@@ -67,6 +79,7 @@ def _operation(path: str, method: str, item: Json) -> str:
         parts.append(f"<table><thead><tr><th>Parameter<th>In<th>Type<th>What it says</thead><tbody>{rows}</tbody></table>")
     if "requestBody" in item:
         parts.append(f"<p>Body: {_contents(item['requestBody']['content'])}</p>")
+    parts.append(f"<pre>{escape(_curl(path, method, item))}</pre>")
     parts += [
         f"<p>{status}: {_contents(answer.get('content', {})) or 'no body'}</p>"
         for status, answer in item["responses"].items()
@@ -74,6 +87,25 @@ def _operation(path: str, method: str, item: Json) -> str:
     ]
     refusals = ", ".join(status for status in item["responses"] if status >= "4")
     return f'<article id="{item["operationId"]}"><h3>{title}</h3>{"".join(parts)}<p class="refusals">Refusals: {refusals}</p></article>'
+
+
+_PLACES = {"id": "$ID", "record_id": "1", "name": "clean.py", **PARAMETERS}
+
+
+def _curl(path: str, method: str, item: Json) -> str:
+    """The request as a command of a shell, with the examples that the document has."""
+    address = re.sub(r"{(\w+)}", lambda part: _PLACES[part[1]], path)
+    verb = "" if method == "get" or (method == "post" and "requestBody" in item) else f" -X {method.upper()}"
+    lines = [f'curl -s{verb} "localhost:8000{address}" -H "Authorization: Bearer $TOKEN"']
+    content = item.get("requestBody", {}).get("content", {})
+    if "application/json" in content:
+        body = json.dumps(content["application/json"]["example"], ensure_ascii=False)
+        lines.append(f'-H "Content-Type: application/json" -d {shlex.quote(body)}')
+    elif content:
+        lines.append("-F file=@leads.csv")
+    named = [one for one in item["parameters"] if one["in"] == "query" and (one["required"] or one["name"] == "where")]
+    lines += [f"-G --data-urlencode {shlex.quote(one['name'] + '=' + one['example'])}" for one in named]
+    return " \\\n  ".join(lines)
 
 
 def _parameter(parameter: Json) -> str:

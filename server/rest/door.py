@@ -33,7 +33,12 @@ class RestDoor:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._table = Table()
-        self._pages = {"/api/openapi.json": openapi.response, "/api/docs": docs.response}
+        self._pages = {
+            "/api": docs.redirect,
+            "/api/": docs.redirect,
+            "/api/docs": docs.response,
+            "/api/openapi.json": openapi.response,
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

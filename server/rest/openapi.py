@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
+from server.rest import examples
 from server.rest.conditions import VERSION
 from server.rest.models import Refusal
 from server.rest.route import Guard, Route
@@ -122,6 +123,8 @@ def _parameter(name: str, place: str, schema: Json, *, required: bool = False) -
     about = schema.pop("description", None)
     schema.pop("title", None)
     found = {"name": name, "in": place, "required": required, "schema": _without_null(schema)}
+    if (example := examples.PARAMETERS.get(name)) is not None:
+        found["example"] = example
     return found if about is None else {**found, "description": about}
 
 
@@ -146,7 +149,7 @@ def _header_parameters(route: Route) -> list[Json]:
 
 def _request_body(route: Route) -> Json:
     if route.body is not None:
-        return {"required": True, "content": {"application/json": {"schema": _ref(route.body)}}}
+        return {"required": True, "content": {"application/json": {"schema": _ref(route.body), "example": examples.BODIES[route.name]}}}
     form = {
         "type": "object",
         "required": ["file"],

@@ -83,7 +83,7 @@ class Shell:
         """What a block prints, run against the server of the tests."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        here = text.replace("localhost:8000", self._address).replace(".venv/bin/muniment", str(command()))
+        here = text.replace("localhost:8000", self._address)
         self._process.stdin.write(f"{here}\necho; echo '{_END}'\n")
         self._process.stdin.flush()
         lines = iter(self._process.stdout.readline, f"{_END}\n")
@@ -114,7 +114,12 @@ def shell(folder: Path, address: str) -> Iterator[Shell]:
 
 @contextmanager
 def demo_server(folder: Path) -> Iterator[str]:
-    """The address of a server that was started in a folder as `scripts/serve` starts one: with its own database and the demo."""
+    """The address of a server that was started in a folder as `scripts/serve` starts one: with its own database and the demo.
+
+    The folder has what a clone has for the pages: the environment and the examples.
+    """
+    (folder / ".venv").symlink_to(sys.prefix)
+    (folder / "examples").symlink_to(ROOT / "examples")
     said = folder / "said.txt"
     with said.open("w") as output:
         process = subprocess.Popen(

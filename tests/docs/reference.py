@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,17 @@ def settings() -> str:
 def commands() -> str:
     """Every command with its help and its options."""
     root = typer.main.get_command(app)
-    return "\n".join(_command(path, command) for path, command in _walk("muniment", root))
+    return "\n".join(_command(path, command) for path, command in walk("muniment", root))
 
 
-def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+def walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
     """The commands that do something, groups left out."""
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command
         return
     for name, found in sorted(inner.items()):
-        yield from _walk(f"{path} {name}", found)
+        yield from walk(f"{path} {name}", found)
 
 
 def _command(path: str, command: Any) -> str:
@@ -59,7 +60,7 @@ def _command(path: str, command: Any) -> str:
     text = inspect.cleandoc(command.help or "").replace("\f", "").replace("\b\n", "")
     usage = " ".join([path, *places])
     options = f"\n{table(('option', 'meaning'), rows)}" if rows else ""
-    return f"### {path}\n\n```\n{usage}\n```\n\n{text}\n{options}"
+    return f"### {path}\n\n```text\n{usage}\n```\n\n{text}\n{options}"
 
 
 def routes() -> str:
@@ -129,7 +130,19 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |\n" for line in lines)
 
 
-PARTS: dict[str, Callable[[], str]] = {"settings": settings, "commands": commands, "routes": routes, "tools": tools, "caps": caps}
+def example(name: str) -> str:
+    """A file of `examples/`."""
+    return f"```python\n{(ROOT / 'examples' / name).with_suffix('.py').read_text()}```\n"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "settings": settings,
+    "commands": commands,
+    "routes": routes,
+    "tools": tools,
+    "caps": caps,
+    **{file.stem: partial(example, file.stem) for file in (ROOT / "examples").glob("*.py")},
+}
 
 
 def renewed(text: str) -> str:

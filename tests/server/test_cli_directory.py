@@ -3,12 +3,19 @@
 import json
 
 import pytest
+import typer
+from graphql import parse, validate
+from typer.testing import CliRunner
 
 from models.caller import Caller, system
+from schema import build
 from server import demo, migrate
+from server.cli import app
+from server.documents import documents
 from store import agents, callers, organisations, sessions
 from store.database import Database, Row
 from store.state import as_json, of_agent
+from tests.docs.reference import walk
 from tests.server.command import Command
 from tests.store.tables import everything
 
@@ -104,3 +111,26 @@ def test_a_name_that_two_organisations_know_needs_the_organisation(muniment: Com
 def test_the_version_is_told(muniment: Command) -> None:
     answer = muniment("--version")
     assert (answer.code, answer.out[:9], answer.out.count("\n")) == (0, "muniment ", 1)
+
+
+def test_an_operation_is_printed_whole(muniment: Command) -> None:
+    listed = muniment("queries")
+    assert (listed.code, listed.err) == (0, "")
+    assert [line.split("(")[0].split()[1] for line in listed.out.splitlines()] == list(documents())
+    for name, text in documents().items():
+        assert muniment("queries", name) == (0, text, "")
+        assert validate(build()._schema, parse(text)) == []
+
+
+def test_an_unknown_operation_is_told_with_the_nearest(muniment: Command) -> None:
+    assert muniment("queries", "table") == (1, "", "muniment: unknown operation table; did you mean Table?\n")
+    assert muniment("queries", "xyz") == (1, "", "muniment: unknown operation xyz; `muniment queries` lists them\n")
+
+
+@pytest.mark.parametrize(
+    "command", ["", "org", "token", *(path.removeprefix("muniment ") for path, _ in walk("muniment", typer.main.get_command(app)))]
+)
+def test_every_command_explains_itself_by_h(command: str) -> None:
+    answer = CliRunner().invoke(app, [*command.split(), "-h"])
+    assert (answer.exit_code, answer.output.split()[0]) == (0, "Usage:")
+    assert answer.output == CliRunner().invoke(app, [*command.split(), "--help"]).output

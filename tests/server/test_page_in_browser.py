@@ -6,6 +6,7 @@ from server.app import App
 from store import sessions
 from store.database import Database
 from tests.server.browser import browser
+from tests.server.conftest import Tokens
 from tests.server.live import serving
 from tests.world import World
 
@@ -53,3 +54,17 @@ async def test_graphiql_works_under_its_policy_and_signs_out(app: App, session: 
         await page.run("document.querySelector('.muniment-banner button').click()")
         await page.until("document.body.innerText.includes('Nobody is signed in')")
         assert await page.run(f"{ask}.then(a => a.status)") == 401
+
+
+async def test_the_rest_page_sends_requests_under_its_policy(app: App, tokens: Tokens, tmp_path: Path) -> None:
+    async with serving(app) as address, browser(tmp_path / "browser") as page:
+        await page.open(f"http://{address}/api")
+        await page.until("location.pathname === '/api/docs' && document.getElementById('caller')?.hidden === false")
+        form = "document.querySelector('[id=\"collections.create\"] form')"
+        answer = f"{form}.querySelector('pre').textContent"
+        await page.run(f"{form}.requestSubmit()")
+        assert (await page.until(f"{answer}.includes('\\n\\n') && {answer}")).startswith("401")
+        await page.run(f"document.getElementById('token').value = '{tokens.operator}'; {form}.requestSubmit()")
+        told = await page.until(f"{answer}.startsWith('201') && {answer}")
+        assert '"name": "leads"' in told
+        assert "Location: /api/collections/" in told

@@ -1,4 +1,6 @@
+import html
 import re
+import shlex
 from html.parser import HTMLParser
 from typing import Any
 
@@ -6,6 +8,7 @@ import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
+from server.rest import examples
 from server.rest.openapi import document
 from server.rest.route import Guard, Route
 from server.rest.table import ROUTES, Table, parameters
@@ -100,15 +103,52 @@ class Links(HTMLParser):
             self.targets.add(target)
 
 
-async def test_the_page_shows_every_route_and_shape_without_script(client: httpx.AsyncClient) -> None:
+async def test_the_page_shows_every_route_and_shape(client: httpx.AsyncClient) -> None:
     response = await client.get("/api/docs")
-    assert response.headers["content-security-policy"].startswith("default-src 'none'; style-src 'self';")
+    policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    assert response.headers["content-security-policy"].startswith(policy)
     page = Links()
     page.feed(response.text)
-    assert "script" not in page.tags
     assert {route.name for route in ROUTES} <= page.ids
     assert set(document()["components"]["schemas"]) <= page.ids
     assert {target[1:] for target in page.targets if target.startswith("#")} <= page.ids
     others = {target for target in page.targets if not target.startswith("#")}
-    assert others == {"data:,", "/static/api.css", "/api/openapi.json"}
-    assert (await client.get("/static/api.css")).status_code == 200
+    assert others == {"data:,", "/static/api.css", "/api/openapi.json", "/sign-in"}
+    for file in ("/static/api.css", "/static/api.js"):
+        assert file in response.text
+        assert (await client.get(file)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/"])
+async def test_the_folder_of_the_routes_leads_to_the_page(client: httpx.AsyncClient, path: str) -> None:
+    response = await client.get(path)
+    assert (response.status_code, response.headers["location"]) == (307, "/api/docs")
+    refused(await client.post(path), "UNPROCESSABLE", 405)
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.body is not None], ids=lambda route: route.name)
+def test_every_body_has_an_example_that_its_route_takes(route: Route) -> None:
+    assert route.body is not None
+    route.body.model_validate(examples.BODIES[route.name])
+    operation = document()["paths"][route.path.replace(":path}", "}")][route.method.lower()]
+    assert operation["requestBody"]["content"]["application/json"]["example"] == examples.BODIES[route.name]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_the_examples_of_parameters_are_taken(route: Route) -> None:
+    given = {name: examples.PARAMETERS[name] for name in route.query.model_fields if name in examples.PARAMETERS}
+    required = {name for name, field in route.query.model_fields.items() if field.is_required()}
+    assert required <= set(given)
+    route.query.model_validate(given)
+
+
+async def test_the_commands_on_the_page_name_the_routes(client: httpx.AsyncClient) -> None:
+    page = html.unescape((await client.get("/api/docs")).text)
+    commands = [shlex.split(text) for text in re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)]
+    assert len(commands) == len(ROUTES)
+    found = set()
+    for command in commands:
+        (address,) = [part for part in command if part.startswith("localhost:8000/")]
+        method = command[command.index("-X") + 1] if "-X" in command else "POST" if {"-d", "-F"} & set(command) else "GET"
+        found.add(Table().find(method, address.removeprefix("localhost:8000"))[0].name)
+    assert found == {route.name for route in ROUTES}
