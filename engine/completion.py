@@ -38,7 +38,7 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
         """Complete a list, through a plan where there is one for its whole selection."""
         if self.room is not None and isinstance(result, list | tuple):
             self.room.take(len(result))
-        found = self._plan(get_nullable_type(return_type.of_type), field_details_list)
+        found = self.plan(get_nullable_type(return_type.of_type), field_details_list)
         if found is not None and not found.rest:
             try:
                 return found.plan.many(result)
@@ -56,7 +56,7 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
         position_context: Any,
     ) -> Any:
         """Complete an object: its plain columns through a plan, the rest as usual."""
-        found = self._plan(return_type, field_details_list)
+        found = self.plan(return_type, field_details_list)
         item = None
         if found is not None:
             try:
@@ -77,7 +77,8 @@ class RowExecutor(StrawberryGraphQLCoreExecutionContext):
         if self.plans is not None:
             self.plans.fallbacks[get_named_type(type_).name] += 1
 
-    def _plan(self, type_: Any, field_details_list: FieldDetailsList) -> Found | None:
+    def plan(self, type_: Any, field_details_list: FieldDetailsList) -> Found | None:
+        """Return the plan for objects of a type under these field nodes; None where there is none."""
         if self.plans is None or not isinstance(type_, GraphQLObjectType) or type_.is_type_of is not None:
             return None
         return self.plans.find(self, type_, field_details_list)

@@ -28,12 +28,13 @@ MOST_ERRORS = 20
 MOST_KEPT_COUNTS = 64
 # As measured: of a document without its tokens, and of a token with the node that it becomes.
 BYTES_A_DOCUMENT, BYTES_A_TOKEN = 16_000, 400
+UNTRIED = object()
 
 
 class Operation:
     """One operation of a kept document: its name, its type (query, mutation or subscription) and how much it asks for."""
 
-    __slots__ = ("_counts", "_defaults", "_document", "event_variables", "may_repeat", "name", "node", "type")
+    __slots__ = ("_counts", "_defaults", "_document", "event_variables", "may_repeat", "name", "node", "shortcut", "type")
 
     def __init__(self, document: "Document", node: OperationDefinitionNode) -> None:
         self.name = node.name.value if node.name else None
@@ -44,6 +45,7 @@ class Operation:
         self.event_variables = event_variables(document.node, node) if self.type == "subscription" else ()
         self.may_repeat = may_repeat(document.schema, document.node, node)
         self._counts: dict[tuple[Any, ...], int] = {}
+        self.shortcut: Any = UNTRIED  # how `shortcut.py` runs it; None where it cannot
 
     def nodes(self, variables: Mapping[str, Any] | None) -> int:
         """Return how many objects the operation asks for, at most, with these values of its variables."""

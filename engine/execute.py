@@ -9,10 +9,12 @@ from graphql import ExecutionResult, GraphQLError, GraphQLSchema, execute
 from strawberry.execution import optimized_is_awaitable
 
 from engine.completion import RowExecutor
-from engine.documents import Document, Documents, Operation
+from engine.documents import UNTRIED, Document, Documents, Operation
 from engine.encoding import dumps
 from engine.errors import Presenter, RefusedError, status_of, unprocessable
+from engine.leaves import NotPlainError
 from engine.room import Room
+from engine.shortcut import ResumedExecutor, Shortcut
 
 MOST_ERRORS = 100
 
@@ -99,11 +101,19 @@ class Engine:
         async with asyncio.timeout(self.timeout) as deadline:
             if self._end_by is not None:
                 self._end_by(deadline)
-            result = execute(**self.arguments(document, operation, variables, context, root, room))
-            if not isinstance(result, ExecutionResult):
-                result = await result
+            result = await self._run(document, operation, variables, context, root, room)
         room.check(result.data, may_repeat=operation.may_repeat)
         return result
+
+    async def _run(self, document: Document, operation: Operation, variables: Any, context: Any, root: Any, room: Room) -> ExecutionResult:
+        arguments: dict[str, Any] = {}
+        if self.compiled and (shortcut := _shortcut(document, operation)) is not None:
+            done = await shortcut.run(variables, context, root, room)
+            if isinstance(done, ExecutionResult):
+                return done
+            arguments = {} if done is None else {"executor_class": ResumedExecutor, "outcome": done}
+        result = execute(**self.arguments(document, operation, variables, context, root, room) | arguments)
+        return result if isinstance(result, ExecutionResult) else await result
 
     def present(self, errors: Sequence[BaseException] | None, operation_name: str | None) -> list[GraphQLError] | None:
         """Return the errors as the client sees them: the first 100, then how many more there are."""
@@ -137,6 +147,16 @@ async def run(
         return _answer(engine, operation, None, refused.errors)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, the client gets an id and the log the rest
         return _answer(engine, operation, None, [error])
+
+
+def _shortcut(document: Document, operation: Operation) -> Shortcut | None:
+    if operation.shortcut is UNTRIED:
+        try:
+            operation.shortcut = Shortcut(document, operation)
+        except NotPlainError:
+            operation.shortcut = None
+    found: Shortcut | None = operation.shortcut
+    return found
 
 
 def _check_type(operation: Operation, *, read_only: bool) -> None:

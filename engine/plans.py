@@ -196,7 +196,7 @@ class DocumentPlans:
         family = self._families.get(key)
         if family is None:
             seen: set[str] = set()
-            names = {name for detail in details for name in _conditions(executor, detail.node.selection_set, seen)}
+            names = {name for detail in details for name in conditions(executor, detail.node.selection_set, seen)}
             family = self._families[key] = (tuple(sorted(names)), {})
         variables, found = family
         given = executor.variable_values.coerced
@@ -228,7 +228,7 @@ def _shape(executor: Executor[Any], type_: GraphQLObjectType, grouped: GroupedFi
     """Return the shape of a selection; None where it has anything that is not known here."""
     fields: list[tuple[str, str, Shape | None]] = []
     for key, details in grouped.items():
-        if not all(_is_known(detail) for detail in details):
+        if not all(is_known(detail) for detail in details):
             return None
         name = details[0].node.name.value
         below: Shape | None = None
@@ -242,13 +242,14 @@ def _shape(executor: Executor[Any], type_: GraphQLObjectType, grouped: GroupedFi
     return type_.name, tuple(fields)
 
 
-def _is_known(detail: Any) -> bool:
+def is_known(detail: Any) -> bool:
+    """Return whether a selected field has no directives but those of conditions."""
     directives = detail.node.directives or ()
     known = all(directive.name.value in KNOWN_DIRECTIVES for directive in directives)
     return known and detail.defer_usage is None and detail.fragment_variable_values is None
 
 
-def _conditions(executor: Executor[Any], selection_set: SelectionSetNode | None, seen: set[str]) -> Iterator[str]:
+def conditions(executor: Executor[Any], selection_set: SelectionSetNode | None, seen: set[str]) -> Iterator[str]:
     """Yield the variables that decide what of a selection is included. `seen` names the fragments that need no second visit."""
     for selection in selection_set.selections if selection_set else ():
         for directive in selection.directives or ():
@@ -259,6 +260,6 @@ def _conditions(executor: Executor[Any], selection_set: SelectionSetNode | None,
             name = selection.name.value
             if name not in seen:
                 seen.add(name)
-                yield from _conditions(executor, executor.fragments[name].definition.selection_set, seen)
+                yield from conditions(executor, executor.fragments[name].definition.selection_set, seen)
         elif isinstance(selection, FieldNode | InlineFragmentNode):
-            yield from _conditions(executor, selection.selection_set, seen)
+            yield from conditions(executor, selection.selection_set, seen)

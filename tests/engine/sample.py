@@ -125,7 +125,7 @@ class Query:
         return info.context.rows
 
     @strawberry.field
-    def page(self, info: strawberry.Info, limit: int = 20, since: datetime | None = None) -> Page:
+    async def page(self, info: strawberry.Info, limit: int = 20, since: datetime | None = None) -> Page:
         return SimpleNamespace(total=len(info.context.rows), notes=info.context.rows)
 
     @strawberry.field

@@ -1,6 +1,7 @@
 """The parts of graphql-core and Strawberry that the engine builds on beyond their public API are those that it was written for."""
 
 import hashlib
+import importlib
 import inspect
 import tomllib
 from importlib.metadata import version
@@ -10,16 +11,20 @@ from typing import Any
 
 import graphql.execution.collect_fields
 import graphql.execution.executor
+import graphql.execution.get_variable_signature
 import graphql.execution.values
 import pytest
 import strawberry.execution
 import strawberry.schema.schema
 import strawberry.schema.schema_converter
 import strawberry.subscriptions.protocols.graphql_transport_ws.handlers
+import strawberry.types.arguments
 import strawberry.types.field
+import strawberry.types.info
 
 EXECUTOR = graphql.execution.executor
 STRAWBERRY = strawberry.schema.schema
+COERCE = importlib.import_module("graphql.utilities.coerce_input_value")
 HANDLER = strawberry.subscriptions.protocols.graphql_transport_ws.handlers
 
 # What is used: the module, its name there, the digest of its source, and the module of ours that uses it.
@@ -34,6 +39,19 @@ INSIDES: list[tuple[Any, str, str, str]] = [
     (EXECUTOR, "Executor.complete_leaf_value", "a8c54d5838ad", "engine/leaves.py"),
     (EXECUTOR, "Executor.complete_list_value", "3ee91ce2f0fa", "engine/completion.py"),
     (EXECUTOR, "Executor.complete_object_value", "55e77f58eca1", "engine/completion.py"),
+    (EXECUTOR, "Executor.complete_awaitable_value", "9a67e9f91f0a", "engine/shortcut.py"),
+    (graphql.execution.values, "get_variable_values", "4c1b2880140b", "engine/arguments.py"),
+    (graphql.execution.values, "coerce_variable_values", "9d7e32a42cea", "engine/arguments.py"),
+    (graphql.execution.values, "get_argument_values", "9bb6b1486b9f", "engine/arguments.py"),
+    (graphql.execution.values, "coerce_argument", "ae378050e608", "engine/arguments.py"),
+    (graphql.execution.get_variable_signature, "get_variable_signature", "12756e033317", "engine/arguments.py"),
+    (COERCE, "coerce_input_value", "b48fbfc965a8", "engine/arguments.py"),
+    (COERCE, "coerce_input_literal", "c0549db45d02", "engine/arguments.py"),
+    (COERCE, "coerce_default_value", "b74963507939", "engine/arguments.py"),
+    (strawberry.schema.schema_converter, "get_arguments", "622f5399b812", "engine/shortcut.py"),
+    (strawberry.types.arguments, "convert_argument", "a11a22f213be", "engine/shortcut.py"),
+    (strawberry.types.info, "Info", "edf200d501fa", "engine/shortcut.py"),
+    (graphql.execution.collect_fields, "collect_fields", "d41c7aeb4cad", "engine/shortcut.py"),
     (graphql.execution.collect_fields, "collect_subfields", "1657a3c68d28", "engine/plans.py"),
     (STRAWBERRY, "StrawberryGraphQLCoreExecutionContext", "61e417afeaa6", "engine/completion.py"),
     (STRAWBERRY, "Schema.execute", "a4b76c96d614", "engine/schema.py"),
