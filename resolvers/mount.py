@@ -2,22 +2,57 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
 from models.caller import Caller, system
 from resolvers import vault_files
 from resolvers.vault_refusals import refusal
-from store import vault_trail
+from store import usage, vault_trail
 from store.database import Database
-from vault import Record, Vault, VaultError
-from vault.kinds import LOCAL_KINDS
+from vault import Vault, VaultError
+from vault.errors import LockTimeout
 from vault.scan import FileState, RecordKey, scan_records
 
 Answer = TypeVar("Answer")
 
 # Less than a request may take, so that whoever waits for the vault is told so, and told that nothing was written.
 _LOCK_TIMEOUT = 10.0
+
+
+class Attempt:
+    """One write on its way. All of it happens on the event loop, so that a deadline passes either before or after its begin."""
+
+    def __init__(self, request: usage.Usage | None) -> None:
+        self.begun = self.abandoned = False
+        self._request = request
+        self._loop = asyncio.get_running_loop()
+
+    def begin(self) -> None:
+        """Called by the thread that writes. Raises VaultError for an attempt that was given up."""
+        asyncio.run_coroutine_threadsafe(self._begin(), self._loop).result()
+        if not self.begun:
+            raise LockTimeout("the write was given up before it began; nothing was written")
+
+    async def _begin(self) -> None:
+        if not self.abandoned and not self.begun:
+            self.begun = True
+            if self._request is not None:
+                self._request.commit()
+
+    def end(self) -> None:
+        """Let the request's deadline count again."""
+        if self.begun and self._request is not None:
+            self._request.committed(written=True)
+
+
+_attempt: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
+
+
+def _begin() -> None:
+    if (attempt := _attempt.get()) is not None:
+        attempt.begin()
 
 
 class Mount:
@@ -29,7 +64,7 @@ class Mount:
     def __init__(self, root: Path, db: Database, org_id: str) -> None:
         """Raises VaultError for a root or a config.json that is none."""
         self.org_id = org_id
-        self.vault = Vault(root, watched=True, lock_timeout=_LOCK_TIMEOUT)
+        self.vault = Vault(root, watched=True, lock_timeout=_LOCK_TIMEOUT, before_write=_begin)
         self._db = db
         self._writing = asyncio.Lock()
         self._writes: set[asyncio.Task[Any]] = set()
@@ -44,12 +79,29 @@ class Mount:
             raise refusal(error, self.vault.root) from error
 
     async def write(self, caller: Caller, call: Callable[[Vault], Answer]) -> Answer:
-        """The call's answer; what it wrote is in the feed as the caller's. Raises our own errors only."""
-        # A file cannot be rolled back: once begun, the write is recorded even if nobody waits for the answer any more.
-        task = asyncio.create_task(self._write(caller, call))
+        """The call's answer; what it wrote is in the feed as the caller's. Raises our own errors only.
+
+        A deadline that passes before the first file is written ends the write; from then on it waits for it.
+        """
+        attempt = Attempt(usage.current.get())
+        token = _attempt.set(attempt)
+        try:
+            task = asyncio.create_task(self._write(caller, call))
+        finally:
+            _attempt.reset(token)
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
-        return await asyncio.shield(task)
+        try:
+            # A file cannot be rolled back: once begun, the write is recorded even if nobody waits for the answer any more.
+            answer = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not attempt.begun:
+                attempt.abandoned = True  # the thread, which nobody can cancel, ends where it would begin to write
+                task.cancel()
+            raise
+        finally:
+            attempt.end()
+        return answer
 
     async def _write(self, caller: Caller, call: Callable[[Vault], Answer]) -> Answer:
         def called(vault: Vault) -> tuple[Answer, vault_trail.Digests]:
@@ -61,15 +113,6 @@ class Mount:
             answer, digests = await self.read(called)
             await vault_trail.record(writer, caller, digests)
         return answer
-
-    def find(self, vault: Vault, record_id: str | None, kind: str | None, slug: str | None) -> Record | None:
-        """The single match of all projects, durable kinds only; None for no match or several."""
-        found = [
-            record
-            for project in vault.projects()
-            if (record := vault.get(project, record_id, kind=kind, slug=slug, count_hit=False)) and record.kind not in LOCAL_KINDS
-        ]
-        return found[0] if len(found) == 1 else None
 
     # ------------------------------------------------------------------ changes made elsewhere
 

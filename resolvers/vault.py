@@ -33,10 +33,9 @@ async def record(
     kind: str | None = None,
     slug: str | None = None,
 ) -> Record | None:
-    mount = _mount(info)
-    if project is not None:
-        return await mount.read(lambda vault: vault.get(project, id, kind=kind, slug=slug, count_hit=False))
-    return await mount.read(lambda vault: mount.find(vault, id, kind, slug))
+    if project is None:
+        return await _mount(info).read(lambda vault: vault.get_anywhere(id, kind=kind, slug=slug))
+    return await _mount(info).read(lambda vault: vault.get(project, id, kind=kind, slug=slug, count_hit=False))
 
 
 async def records(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from vault import append, paths, reading, retire, upsert
 from vault.arguments import check_project
 from vault.config import VaultConfig
-from vault.doctor import Report, SyncReport, examine, repair, sync
+from vault.doctor import Report, SyncReport, examine, flush, repair, sync
 from vault.engine import ChangeHook, Engine
 from vault.errors import InvalidArguments, PathRefused, RecordNotFound
 from vault.files import random_hex
@@ -44,7 +44,9 @@ class Vault:
         clock: Clock = utc_now,
         random_hex: Callable[[int], str] = random_hex,
         lock_timeout: float = 30.0,
+        before_write: Callable[[], None] | None = None,
     ) -> None:
+        """`before_write` is called once the lock is held and before anything is written; what it raises ends the mutation there."""
         self._engine = Engine(
             Path(root),
             config=config,
@@ -53,6 +55,7 @@ class Vault:
             clock=clock,
             random_hex=random_hex,
             lock_timeout=lock_timeout,
+            before_write=before_write,
         )
 
     def __enter__(self) -> Self:
@@ -159,6 +162,10 @@ class Vault:
         """
         return reading.get(self._engine, project, record_id, kind, slug, session_id=session_id, siblings=siblings, count_hit=count_hit)
 
+    def get_anywhere(self, record_id: str | None = None, *, kind: str | None = None, slug: str | None = None) -> Record | None:
+        """Return the single match of all projects, without their scratch, state and reviews; None for none or several. Counts no hit."""
+        return reading.get_anywhere(self._engine, record_id, kind, slug)
+
     def list_records(
         self,
         project: str,
@@ -250,7 +257,7 @@ class Vault:
 
     def flush(self) -> GitReport:
         """Commit what is waiting, as at the end of a session."""
-        return self._engine.git.flush(automatic=True)
+        return flush(self._engine, automatic=True)
 
     def close(self) -> None:
         """Let go of files. The vault may be used again afterwards."""

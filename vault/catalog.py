@@ -65,9 +65,9 @@ class Catalog:
     `on_change(change)` is called, under the catalog's own lock, for each difference, wherever it came from.
     """
 
-    def __init__(self, root: Path, on_change: Callable[[Change], None]) -> None:
+    def __init__(self, root: Path, on_change: Callable[[Change], None], is_vault: Callable[[], bool]) -> None:
         self.lock = threading.RLock()
-        self.cache = CatalogCache(root)
+        self.cache = CatalogCache(root, is_vault)
         self._root = root
         self._on_change = on_change
         self._projects: dict[str, ProjectFiles] = {}

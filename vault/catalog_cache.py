@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,10 @@ class Entry:
 class CatalogCache:
     """One SQLite file at the vault's root. Whatever goes wrong with it costs time, never an answer."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, is_vault: Callable[[], bool]) -> None:
+        """`is_vault`: whether the folder is a vault; in any other one no file is left."""
         self._path = root / NAME
+        self._is_vault = is_vault
         self._connection: sqlite3.Connection | None = None
         self._version: int | None = None
 
@@ -56,6 +58,8 @@ class CatalogCache:
         if self._connection is not None and self._path.exists():
             return self._connection
         self.close()
+        if not self._is_vault():
+            raise sqlite3.OperationalError("the folder is no vault")
         if self._path.is_symlink():
             self._path.unlink()  # nothing is written outside the vault
         connection = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)

@@ -91,7 +91,7 @@ def repair(engine: Engine) -> tuple[list[str], int]:
             engine.catalog.cache.mark_views(project, dirty=True)
             engine.settle(project, wait=True)
             behind.append(project)
-    indexed = engine.index.refresh() if engine.root.is_dir() else 0
+    indexed = engine.index.refresh() if engine.is_vault() else 0
     engine.tell()
     return behind, indexed
 
@@ -106,8 +106,14 @@ def _missing_views(engine: Engine, project: str) -> bool:
 def sync(engine: Engine) -> SyncReport:
     """Pick up hand edits, then commit and push what is waiting. A failing git is in the report."""
     behind, indexed = repair(engine)
-    report = engine.git.flush()
-    return SyncReport(tuple(behind), indexed, report)
+    return SyncReport(tuple(behind), indexed, flush(engine))
+
+
+def flush(engine: Engine, *, automatic: bool = False) -> GitReport:
+    """Commit what is waiting and push; in a folder that is no vault, nothing. `automatic`: not asked for by the user."""
+    from vault.git.history import GitReport
+
+    return engine.git.flush(automatic=automatic) if engine.is_vault() else GitReport(enabled=engine.config.git.enabled)
 
 
 def examine(engine: Engine) -> Report:
@@ -134,10 +140,13 @@ def examine(engine: Engine) -> Report:
                 problems += _record_problems(entry.record)
         problems += _duplicates(shared)
         problems += _odd_files(engine.root, project)
-    missing = engine.git.missing()
-    problems += [Problem("not-in-history", path, _IGNORED) for path in missing.ignored]
-    problems += [Problem("git-failed", "", missing.error)] if missing.error else []
-    return Report(tuple(problems), len(projects), records, tuple(repaired), missing.waiting)
+    waiting: tuple[str, ...] = ()
+    if engine.config.git.enabled and engine.is_vault():
+        missing = engine.git.missing()
+        problems += [Problem("not-in-history", path, _IGNORED) for path in missing.ignored]
+        problems += [Problem("git-failed", "", missing.error)] if missing.error else []
+        waiting = missing.waiting
+    return Report(tuple(problems), len(projects), records, tuple(repaired), waiting)
 
 
 def _record_problems(record: Record) -> Iterator[Problem]:

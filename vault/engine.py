@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from vault.config import VaultConfig
 from vault.errors import ConfigInvalid, IndexFailed, LockTimeout, VaultError
 from vault.kinds import SUBDIRS
 from vault.record import Record, Stored
-from vault.scan import RecordKey
+from vault.scan import LOCK_FILE, RecordKey, scan_records
 from vault.times import Clock, to_text, utc_now
 from vault.trapfinder import TrapFinder
 from vault.ttl import expiry_text, is_expired
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # each is slow to import and not every command needs it
     from vault.index import Index, IndexEntry
     from vault.lock import VaultLock
 
+_SAMPLE = 100  # files that are read to find a record among them
 _MAX_PAGE = 1024 * 1024 * 1024  # bytes
 
 ChangeHook = Callable[[str, str, str, str, str], None]
@@ -60,13 +62,16 @@ class Engine:
         random_hex: Callable[[int], str] = files.random_hex,
         watched: bool = False,
         lock_timeout: float = 30.0,
+        before_write: Callable[[], None] | None = None,
     ) -> None:
         self.root = root.expanduser().resolve()
         if self.root.exists() and not self.root.is_dir():
             raise ConfigInvalid(f"the vault's root {self.root} is a file, not a folder")
         self.config = configuration.load(self.root) if config is None else config
         self.clock, self.random_hex, self.watched = clock, random_hex, watched
-        self.catalog = Catalog(self.root, self._on_change)
+        self.catalog = Catalog(self.root, self._on_change, self.is_vault)
+        self._vault_seen = False
+        self._before_write = before_write
         self.warnings = Warnings()
         self._unread = threading.local()
         self._hook = on_change
@@ -115,6 +120,18 @@ class Engine:
         with self.catalog.lock:
             return list(self.files_of(project).records())
 
+    def is_vault(self) -> bool:
+        """Return whether the folder is a vault: memo has written in it, or it holds a record. Reading leaves nothing in any other."""
+        self._vault_seen = self._vault_seen or (self.root / LOCK_FILE).exists() or self._holds_record()
+        return self._vault_seen
+
+    def _holds_record(self) -> bool:
+        for key in itertools.islice(scan_records(self.root), _SAMPLE):
+            with contextlib.suppress(VaultError):
+                if self.load(key) is not None:
+                    return True
+        return False
+
     def projects(self) -> list[str]:
         """The names of all projects, sorted."""
         folder = self.root / "projects"
@@ -146,6 +163,8 @@ class Engine:
         """Hold the lock; afterwards bring the views up to date and tell the hook. `timeout`: seconds, instead of the vault's own."""
         try:
             with self.lock(timeout):
+                if self._before_write is not None:
+                    self._before_write()
                 self.warnings = self._unread.warnings = warnings = Warnings()
                 files.make_folder(self.root, "projects", project)
                 self.files_of(project, patient=True)
@@ -234,6 +253,8 @@ class Engine:
             self.files_of(project)
             if not self.catalog.cache.views_dirty(project) or not paths.project_folder(self.root, project).is_dir():
                 return True
+        if not self.is_vault():
+            return False
         try:
             with self.lock(None if wait else 0):
                 self._compile(project)

@@ -18,11 +18,16 @@ def random_hex(size: int) -> str:
     return os.urandom(size).hex()  # as secrets.token_hex does, whose module is slow to import
 
 
+def make_root(root: Path) -> None:
+    """Make a vault's folder if it is missing, for its owner alone: memories are no one else's to read. Raises OSError."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def make_folder(root: Path, *parts: str) -> Path:
     """Return the folder below the root, made if missing. Raises PathRefused for a symbolic link, UpsertFailed for a file in the way."""
     path = root
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        make_root(root)
         for part in parts:
             path = path / part
             if path.is_symlink():

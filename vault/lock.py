@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Self
 from filelock import FileLock, Timeout
 
 from vault.errors import LockTimeout, PathRefused, UpsertFailed
-from vault.files import read_plain
+from vault.files import make_root, read_plain
+from vault.scan import LOCK_FILE
 
 if TYPE_CHECKING:
     import asyncio
 
-LOCK_FILE = ".memo.lock"
 HOLDER_FILE = ".memo.lock.holder"
 
 _POLL = 0.02  # seconds between two attempts on the file
@@ -151,7 +151,7 @@ class _Gate:
     def try_file(self) -> bool:
         """One attempt at the lock between processes."""
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            make_root(self._root)
             self._file.acquire(blocking=False)
         except Timeout:
             return False

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from mcp.server.stdio import stdio_server
 
 from vault import mcp_tools
 from vault.api import Vault
-from vault.errors import VaultError
+from vault.errors import PathRefused, VaultError
 from vault.mcp_tools import TOOLS
 from vault.place import locate, open_vault
+from vault.project import vault_root
 
 _log = logging.getLogger("vault.mcp")
 
@@ -31,20 +32,27 @@ _INSTRUCTIONS = (
 
 
 class Door:
-    """Answers tool calls. The defaults of root, folder and project are those of the process that serves."""
+    """Answers tool calls. The defaults of root, folder and project are those of the process that serves.
 
-    def __init__(self, root: Path | None, cwd: Path | None, project: str | None) -> None:
-        self._root, self._cwd, self._project = root, cwd or Path.cwd(), project
-        self._vaults: dict[str, Vault] = {}
+    `allowed`: further roots that a call may name. A model chooses no folder that the person has not chosen before.
+    """
+
+    def __init__(self, root: Path | None, cwd: Path | None, project: str | None, allowed: Iterable[Path] = ()) -> None:
+        self._cwd, self._project = cwd or Path.cwd(), project
+        self._root = vault_root(root, os.environ)
+        self._allowed = {self._root, *(vault_root(path, os.environ) for path in allowed)}
+        self._vaults: dict[Path, Vault] = {}
         self._guard = threading.Lock()
         self._vault(None)  # a wrong root or configuration is said at the start
 
     def _vault(self, root: str | None) -> Vault:
+        place = vault_root(root, os.environ) if root else self._root
+        if place not in self._allowed:
+            raise PathRefused("vaultRoot must be the vault that is served, or one that memo mcp was started with (--allow-root)")
         with self._guard:
-            name = root or ""
-            if name not in self._vaults:
-                self._vaults[name] = open_vault(root or self._root, os.environ)
-            return self._vaults[name]
+            if place not in self._vaults:
+                self._vaults[place] = open_vault(place, os.environ)
+            return self._vaults[place]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """Return the answer or the refusal of one tool call. Never raises."""
@@ -89,9 +97,9 @@ def make_server(door: Door) -> Server[Any]:
     return Server("memo", version=version("muniment"), instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def serve(root: Path | None, cwd: Path | None, project: str | None) -> None:
+def serve(root: Path | None, cwd: Path | None, project: str | None, allowed: Iterable[Path] = ()) -> None:
     """Serve until standard input ends; then commit what is waiting."""
-    door = Door(root, cwd, project)
+    door = Door(root, cwd, project, allowed)
     server = make_server(door)
 
     async def run() -> None:

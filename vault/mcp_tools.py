@@ -172,7 +172,7 @@ def _gc(vault: Vault, place: Place, call: Call) -> dict[str, Any]:
 _PLACE = {
     "cwd": ("string", "The folder that the work is in; the project is found from it."),
     "projectId": ("string", "The project, if it is not the folder's."),
-    "vaultRoot": ("string", "The vault's folder, if it is not the usual one."),
+    "vaultRoot": ("string", "Another vault's folder, of those that the server was started with."),
 }
 _WHICH = {
     "id": ("string", "The record's id."),

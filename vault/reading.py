@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vault import lookup
-from vault.arguments import check_limit, check_project
+from vault import lookup, paths
+from vault.arguments import check_limit, check_project, check_which
 from vault.engine import Engine
 from vault.errors import InvalidArguments, VaultError
 from vault.kinds import HIT_KINDS, LOCAL_KINDS, STATUSES, one_of
@@ -60,6 +60,19 @@ def get(
         except VaultError:  # a busy, full or read-only vault: who reads must not suffer from the counting
             engine.tell()
     return engine.present(record)
+
+
+def get_anywhere(engine: Engine, record_id: str | None, kind: str | None, slug: str | None) -> Record | None:
+    """Return the only match in all projects, or None."""
+    check_which(record_id, kind, slug)
+    found = lookup.find_in_siblings(engine, None, record_id, kind, slug)
+    engine.tell()
+    if found is None:
+        for field, name in (("id", record_id), ("slug", slug)):
+            if name is not None:
+                paths.check_name(name, field)
+        return None
+    return engine.present(found.record)
 
 
 def _first_hit(engine: Engine, record: Record, session_id: str | None) -> bool:
@@ -141,7 +154,7 @@ def search(
     limit: int,
 ) -> list[SearchHit]:
     """Return the best hits, best first. Raises QueryInvalid for a query that cannot be read."""
-    from vault.index import SearchFilters
+    from vault.index import SearchFilters, parse_query
 
     check_project(project)
     if not isinstance(query, str):
@@ -158,7 +171,11 @@ def search(
         include_expired=include_expired,
         now=engine.now_text(),
     )
-    hits = engine.index.search(query, filters, check_limit(limit))
+    most = check_limit(limit)
+    if not engine.is_vault():
+        parse_query(query)
+        return []
+    hits = engine.index.search(query, filters, most)
     for name in {hit.key.project for hit in hits}:
         engine.settle(name)
     engine.tell()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 SUBDIRS = ("traps", "decisions", "specs", "plans", "logs", "reviews", "scratch", "prompts", "sessions")
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+LOCK_FILE = ".memo.lock"  # at the root of every vault that memo has written in
 LONGEST_PROJECT_ID = 200
 _LONGEST_NAME = 255  # bytes of a file's name, on every file system in use
 CONFLICT_MARKS = (".conflict.", ".sync-conflict-")

@@ -11,6 +11,7 @@ from watchfiles import Change as FileChange
 from watchfiles import awatch
 
 from vault.errors import PathRefused
+from vault.files import make_root
 from vault.scan import SUBDIRS, FileState, RecordKey, is_project_id, is_record_name, scan_records
 
 _SETTLE = 400  # milliseconds at most in which further events join a batch
@@ -84,7 +85,8 @@ def _projects(root: Path) -> Path:
     """The folder to watch, made if it is missing, with links resolved as the system reports its events."""
     folder = Path(os.path.realpath(root)) / "projects"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_root(folder.parent)
+        folder.mkdir(exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise PathRefused("the vault root is a file, not a folder; it was left untouched") from error
     return folder

@@ -1,6 +1,7 @@
 """What a hostile or unlucky folder does to those who read it: no hang, no file outside touched, no secret shown."""
 
 import os
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -191,3 +192,46 @@ def test_what_git_keeps_to_itself_is_ignored(vault: Vault) -> None:
     done = subprocess.run(["git", "status", "--porcelain"], cwd=vault.root, capture_output=True, text=True, check=True)
     names = ("DECISIONS", "INDEX", "PROMPTS", "SESSIONS", "TRAPS")
     assert done.stdout.splitlines() == [f"?? projects/p/{name}.md" for name in names]
+
+
+# ---------------------------------------------------------------------- folders that are no vault
+
+
+def test_reading_leaves_nothing_in_a_folder_that_is_no_vault(tmp_path: Path) -> None:
+    for name in ("projects/p/specs", "projects/p/logs", ".git"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "projects/p/specs/notes.md").write_text("---\ntitle: notes of somebody\n---\ntext\n")
+    (tmp_path / "config.json").write_text('{"vaultGit": {"enabled": true}}')
+    before = {path: path.read_bytes() if path.is_file() else None for path in sorted(tmp_path.rglob("*"))}
+    with Vault(tmp_path) as vault:
+        assert (vault.get("p", "x"), vault.list_records("p"), vault.search("text", "p")) == (None, [], [])
+        assert vault.view("p", "INDEX").startswith("# Index: p\n")
+        assert [problem.type for problem in vault.doctor().problems] == ["unreadable"]
+        vault.gc("p")
+        vault.sync()
+        vault.flush()
+        for call in (vault.forget, lambda project, name: vault.feedback(project, "stale", name)):
+            with pytest.raises(RecordNotFound):
+                call("p", "x")
+    assert {path: path.read_bytes() if path.is_file() else None for path in sorted(tmp_path.rglob("*"))} == before
+
+
+def test_a_vault_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        Vault(tmp_path / "made").upsert("p", "spec", "x")
+        (tmp_path / "there").mkdir(mode=0o755)
+        Vault(tmp_path / "there").upsert("p", "spec", "x")
+    finally:
+        os.umask(old)
+    assert ((tmp_path / "made").stat().st_mode & 0o777, (tmp_path / "there").stat().st_mode & 0o777) == (0o700, 0o755)
+
+
+def test_a_cache_that_somebody_else_wrote_stops_no_verb(vault: Vault) -> None:
+    vault.upsert("p", "spec", "text", slug="x")
+    vault.close()
+    with sqlite3.connect(vault.root / ".catalog.sqlite") as connection:
+        for value in ("[]", '[{"kind": "spec"}, 1]', '[[], ""]', "{", b"\xff", 7, '[{"kind": 1, "id": 2, "status": 3}, ""]', "[" * 100_000):
+            connection.execute("UPDATE entries SET data = ?", (value,))
+            connection.commit()
+            assert [record.body for record in Vault(vault.root).list_records("p")] == ["text"]

@@ -115,3 +115,28 @@ def test_descriptions_are_complete() -> None:
         assert schema["additionalProperties"] is False
         assert set(schema["required"]) <= set(schema["properties"])
         assert all(entry["description"].endswith(".") for entry in schema["properties"].values())
+
+
+def test_a_root_is_taken_only_from_those_given_at_the_start(tmp_path: Path) -> None:
+    given, elsewhere = tmp_path / "given", tmp_path / "elsewhere"
+    (elsewhere / "projects/p/traps").mkdir(parents=True)
+    (elsewhere / "projects/p/traps/x.md").write_text("no record")
+    (tmp_path / "link").symlink_to(elsewhere)
+    door = Door(tmp_path / "v", tmp_path, "p", [given])
+    before = sorted(tmp_path.rglob("*"))
+    calls = (
+        ("get", {"id": "x"}),
+        ("search", {"query": "x"}),
+        ("list", {}),
+        ("upsert", {"kind": "trap", "body": "x"}),
+        ("append", {"event": "x"}),
+    )
+    for root in (elsewhere, tmp_path / "link", "/etc", tmp_path, given / ".." / "elsewhere", "~"):
+        for name, arguments in calls:
+            refused, answer = call(door, name, **arguments, vaultRoot=str(root))
+            assert (refused, answer["code"], str(root) in answer["message"]) == (True, "PATH_REFUSED", False)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert call(door, "upsert", kind="trap", body="x", slug="x", vaultRoot=str(given))[1]["created"] is True
+    assert call(door, "get", id="x", vaultRoot=f"{given}/")[1]["record"]["body"] == "x"
+    assert (given / "projects/p/traps/x.md").is_file()
+    assert not (tmp_path / "v").exists()

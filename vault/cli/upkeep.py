@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from vault.cli import printing
@@ -45,14 +47,17 @@ def doctor_(session: Session) -> None:
 
 
 @verb("mcp", "memo mcp\nmemo --vault-root ~/.spec-memo mcp --project-id widget", as_json=False)
-def mcp_(session: Session) -> None:
+@click.option(
+    "--allow-root", multiple=True, type=click.Path(path_type=Path), help="Another vault that calls may name as vaultRoot; may be repeated."
+)
+def mcp_(session: Session, *, allow_root: tuple[Path, ...]) -> None:
     """Serve the vault to an agent over MCP.
 
     It speaks on standard input and output until its input ends.
     """
     from vault.mcp import serve
 
-    serve(session.root, session.cwd, session.project_id)
+    serve(session.root, session.cwd, session.project_id, allow_root)
 
 
 @click.command("completion", cls=Verb, epilog='eval "$(memo completion bash)"\nmemo completion fish > ~/.config/fish/completions/memo.fish')

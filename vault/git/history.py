@@ -82,9 +82,7 @@ class VaultGit:
         return self._work(push=push)
 
     def missing(self) -> Missing:
-        """Return which files are not in the history; changes nothing."""
-        if not self._config.enabled:
-            return Missing()
+        """Return which files are not in the history; commits nothing."""
         if not (self._root / ".git").exists():
             return Missing(waiting=tuple(_path(key) for key in sorted(scan_records(self._root))))
         try:
