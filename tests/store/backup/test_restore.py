@@ -179,3 +179,17 @@ async def test_columns_of_a_newer_version_are_refused(db: Database, world: World
     parts["guilds"] = Part([*parts["guilds"].columns, "motto"], parts["guilds"].lines)
     with pytest.raises(Unprocessable, match="guilds has columns that this version does not know: motto"):
         await backup.restore(other, world.org, parts)
+
+
+async def test_records_of_a_deleted_collection_are_left_out_and_its_name_goes_on(db: Database, world: World, other: Database) -> None:
+    table = await add_table(db, world.operator, "short")
+    await records.add(db, world.operator, "short", {"email": "a@x", "status": "new"})
+    kept = await add_table(db, world.operator, "kept")
+    await records.add(db, world.operator, "kept", {"email": "b@x", "status": "new"})
+    await collections.delete(db, world.operator, table.id)
+    parts = await dumped(db, world.org)
+    assert [json.loads(line)["collection_id"] for line in parts["artifacts"].lines] == [kept.id]
+    await backup.restore(other, world.org, parts)
+    await add_table(other, world.operator, "short")
+    added = await records.add(other, world.operator, "short", {"email": "c@x", "status": "new"})
+    assert (added.record.id, added.record.version) == ("1", 2)
