@@ -3,6 +3,7 @@
 import asyncio
 import json
 from typing import Any
+from urllib.parse import quote
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -114,7 +115,8 @@ def _response(route: Route, answer: Answer, headers: Headers) -> Response:
     body = dumps(answer.content)
     told = {"Cache-Control": "private, no-cache"}
     if answer.location is not None:
-        told["Location"] = answer.location
+        # A header holds ASCII; a note's key may hold any letters, and ? or # too.
+        told["Location"] = quote(answer.location)
     if route.tag is not None and answer.version is not None:
         told["ETag"] = entity_tag(route.tag, answer.version, body)
         if route.method == "GET" and held(headers, told["ETag"]):

@@ -24,6 +24,9 @@ class ExportQuery(Query):
 
     format: FileFormat = Field(default=Format.JSONL, description="jsonl: JSON Lines; csv.")
     facts: Flag = Field(default=True, description="Whether each record also has id, created_at, updated_at, created_by and updated_by.")
+    for_spreadsheet: Flag = Field(
+        default=False, description="Whether, in CSV, texts that a spreadsheet would run begin with an apostrophe."
+    )
 
 
 class ImportQuery(Query):
@@ -40,7 +43,7 @@ async def export_records(call: Call, args: ExportQuery) -> Response:
     """
     table = await found(call, call.path["id"])
     headers = {"Content-Disposition": f'attachment; filename="{table.name}.{args.format}"', "X-Content-Type-Options": "nosniff"}
-    pieces = export_collection(call.db, table, args.format, facts=args.facts)
+    pieces = export_collection(call.db, table, args.format, facts=args.facts, for_spreadsheet=args.for_spreadsheet)
     return StreamingResponse(pieces, media_type=_MEDIA[args.format], headers=headers)
 
 

@@ -52,13 +52,15 @@ async def export_lines(
         yield lines.of(piece)
 
 
-async def export_collection(db: Database, collection: Row, kind: Format, *, facts: bool = False) -> AsyncIterator[bytes]:
+async def export_collection(
+    db: Database, collection: Row, kind: Format, *, facts: bool = False, for_spreadsheet: bool = False
+) -> AsyncIterator[bytes]:
     """The same lines for a reader of any speed: a connection is held only while a piece is read, not while it is sent.
 
     A record that lives throughout is there once, as it is when its piece is read. Raises ExportInterrupted, midway, for a table that is
     deleted or whose columns change meanwhile.
     """
-    lines = _Lines(collection, kind, facts=facts)
+    lines = _Lines(collection, kind, facts=facts, for_spreadsheet=for_spreadsheet)
     if lines.header:
         yield lines.header
     last = 0

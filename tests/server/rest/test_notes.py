@@ -1,3 +1,5 @@
+from urllib.parse import quote
+
 import pytest
 
 from models.kinds import NoteLevel
@@ -36,6 +38,15 @@ async def test_a_note_is_written_read_moved_and_deleted(api: Api, world: World) 
     gone = await api("DELETE", guild_note(world, world.writers, "moved.md"))
     assert (gone.status_code, gone.content) == (204, b"")
     refused(await api("DELETE", guild_note(world, world.writers, "moved.md")), "NOT_FOUND", 404)
+
+
+@pytest.mark.parametrize("key", ["план.md", "見積 100%.md", "what? #1.md", "📦.md"])
+async def test_a_move_leads_to_the_note_whatever_its_name(api: Api, world: World, key: str) -> None:
+    note = (await api("PUT", org_note(world, "plan.md"), json={"content": "one"})).json()
+    moved = await api("POST", "/api/notes/move", json={"path": note["display_path"], "level": "org", "key": key})
+    assert (moved.status_code, moved.json()["key"]) == (201, key)
+    assert moved.headers["location"] == "/api/notes/" + quote(f"org/{world.org}/{key}")
+    assert (await api("GET", moved.headers["location"])).json() == moved.json()
 
 
 async def test_writes_are_bound_to_a_version(api: Api, db: Database, world: World) -> None:

@@ -84,6 +84,15 @@ async def test_an_upload_of_another_form_is_refused(api: Api, db: Database, lead
     assert await everything(db) == before
 
 
+async def test_an_export_for_a_spreadsheet_marks_what_it_would_run(api: Api, leads: Row) -> None:
+    await api("POST", f"/api/collections/{leads.id}/records", json={"body": {"email": "=1+1", "status": "new"}})
+    asked = {"format": "csv", "facts": "false"}
+    plain = await api("GET", f"/api/collections/{leads.id}/export", params=asked)
+    marked = await api("GET", f"/api/collections/{leads.id}/export", params={**asked, "for_spreadsheet": "true"})
+    assert plain.text.splitlines()[1].startswith("=1+1,")
+    assert marked.text == plain.text.replace("=1+1", "'=1+1")
+
+
 async def test_who_may_not_write_may_not_import_and_who_reads_may_export(api: Api, db: Database, world: World, leads: Row) -> None:
     await allow(db, world.operator, leads, world.ada, "READ")
     before = await everything(db)
