@@ -5,11 +5,23 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple
 
-from graphql import FieldNode, GraphQLField, GraphQLSchema, OperationDefinitionNode, Undefined, VariableNode, is_leaf_type, is_non_null_type
+from graphql import (
+    FieldNode,
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLLeafType,
+    GraphQLScalarType,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    Undefined,
+    VariableNode,
+    get_nullable_type,
+    is_non_null_type,
+)
 from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource, get_argument_values
 from graphql.type import is_required_argument
-from graphql.utilities.coerce_input_value import coerce_default_value, coerce_input_value
+from graphql.utilities.coerce_input_value import coerce_default_value
 
 from engine.leaves import NotPlainError
 
@@ -22,16 +34,25 @@ class Variable(NamedTuple):
 
     name: str
     signature: GraphQLVariableSignature
+    leaf: GraphQLLeafType
+    is_required: bool
     default: Any  # Undefined: none
 
     def read(self, given: Mapping[str, Any]) -> Any:
         """Return the coerced value; Undefined where there is none. Raises NotPlainError for what graphql-core must report."""
         value = given.get(self.name, Undefined)
         if value is Undefined:
-            if self.default is Undefined and is_non_null_type(self.signature.type):
+            if self.default is Undefined and self.is_required:
                 raise NotPlainError
             return self.default
-        coerced = coerce_input_value(value, self.signature.type)
+        if value is None:
+            if self.is_required:
+                raise NotPlainError
+            return None
+        try:
+            coerced = self.leaf.coerce_input_value(value)
+        except Exception as error:
+            raise NotPlainError from error
         if coerced is Undefined:
             raise NotPlainError
         return coerced
@@ -86,12 +107,15 @@ class Arguments:
 def _variable(schema: GraphQLSchema, definition: Any) -> Variable:
     signature = get_variable_signature(schema, definition)
     # How deep an object nests is for graphql-core to bound.
-    if not isinstance(signature, GraphQLVariableSignature) or not _is_leaf(signature.type):
+    if not isinstance(signature, GraphQLVariableSignature):
+        raise NotPlainError
+    leaf = get_nullable_type(signature.type)
+    if not isinstance(leaf, GraphQLScalarType | GraphQLEnumType):
         raise NotPlainError
     default = coerce_default_value(signature)
     if default is not Undefined and not isinstance(default, _CONSTANT):
         raise NotPlainError
-    return Variable(signature.name, signature, default)
+    return Variable(signature.name, signature, leaf, is_non_null_type(signature.type), default)
 
 
 def _constants(field: GraphQLField, node: FieldNode, from_variables: Mapping[str, str]) -> dict[str, Any] | None:
@@ -106,7 +130,3 @@ def _constants(field: GraphQLField, node: FieldNode, from_variables: Mapping[str
     except Exception:  # noqa: BLE001  # whatever it is, graphql-core reports it when it runs
         return None
     return found if all(isinstance(value, _CONSTANT) for value in found.values()) else None
-
-
-def _is_leaf(type_: Any) -> bool:
-    return is_leaf_type(type_.of_type if is_non_null_type(type_) else type_)

@@ -2,7 +2,7 @@
 
 import asyncio
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -68,6 +68,8 @@ class BoundedProtocol(HttpToolsProtocol):
             raise httptools.HttpParserError  # ends the parsing; the answer follows from the size
         super().on_headers_complete()
         self._around = 0
+        if self.cycle is not None:
+            self.cycle.transport = cast("asyncio.Transport", Joined(self.transport, self.loop))
         if not (self.parser.should_upgrade() and self._should_upgrade()):
             self._wait(BODY_SECONDS)
 
@@ -142,6 +144,43 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self._unsent = unsent
             self.timeout_keep_alive_task = self.loop.call_later(ANSWER_SECONDS, self.timeout_keep_alive_handler)
+
+
+class Joined:
+    """Sends the head of an answer together with the first part of its body, since each write is a system call that wakes the client.
+
+    What follows within the same step of the event loop is joined; a head alone, as of a stream, leaves with the next step.
+    """
+
+    __slots__ = ("_first", "_head", "_loop", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+        self._first = True
+
+    def write(self, data: bytes) -> None:
+        """Send data, the first of it a little later."""
+        if self._first:
+            self._first = False
+            self._head = data
+            self._loop.call_soon(self._send_head)
+        elif self._head:
+            data, self._head = self._head + data, b""
+            self._transport.write(data)
+        else:
+            self._transport.write(data)
+
+    def _send_head(self) -> None:
+        if self._head:
+            data, self._head = self._head, b""
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        """Give everything else of the transport, such as `close`, once the head is sent."""
+        self._send_head()
+        return getattr(self._transport, name)
 
 
 def _answer(status: HTTPStatus) -> bytes:

@@ -9,7 +9,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from server import http_protocol
-from server.http_protocol import HEAD_BYTES, BoundedProtocol
+from server.http_protocol import HEAD_BYTES, BoundedProtocol, Joined
 
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\n"
 TOO_LARGE = b'"the address and the headers of a request may have 65,536 bytes together"'
@@ -150,3 +150,34 @@ async def test_an_answer_that_nobody_takes_is_dropped(server: uvicorn.Server, po
         while server.server_state.connections:  # noqa: ASYNC110  # uvicorn sets no event
             await asyncio.sleep(0.05)
     writer.close()
+
+
+class Recorder(asyncio.Transport):
+    """What is written, in the order and the pieces in which it leaves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.pieces.append(bytes(data))
+
+    def close(self) -> None:
+        self.pieces.append(b"closed")
+
+
+async def test_a_head_leaves_with_its_body_or_with_the_next_step_and_before_a_close() -> None:
+    loop = asyncio.get_running_loop()
+    whole, alone, closed = Recorder(), Recorder(), Recorder()
+    joined = Joined(whole, loop)
+    for part in (b"head ", b"body ", b"more"):
+        joined.write(part)
+    stream = Joined(alone, loop)
+    stream.write(b"head")
+    ending = Joined(closed, loop)
+    ending.write(b"head")
+    ending.close()
+    assert (whole.pieces, alone.pieces, closed.pieces) == ([b"head body ", b"more"], [], [b"head", b"closed"])
+    await asyncio.sleep(0)
+    stream.write(b"event")
+    assert (whole.pieces, alone.pieces, closed.pieces) == ([b"head body ", b"more"], [b"head", b"event"], [b"head", b"closed"])
