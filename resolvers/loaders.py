@@ -10,6 +10,7 @@ from store import agents, collections, grants, guilds, memory, notes, provenance
 from store.agent_files import AgentFileRow, TaskRow
 from store.agents import AgentRow
 from store.database import Database, Row
+from store.feed.sight import Seen
 from store.guilds import GuildRow
 from store.record_list import RecordPage
 from store.revisions import RevisionRow
@@ -46,7 +47,7 @@ class Loaders:
         self.grants_of_collection = _by_key(lambda ids: grants.of_collections(db, caller, ids), list)
         self.access_of_guild = _by_key(lambda ids: grants.guild_access(db, caller, ids), list)
         self.access_of_agent = _by_key(lambda ids: grants.agent_access(db, caller, ids), list)
-        self.latest_change: DataLoader[tuple[str, str], Row] = _by_key(lambda keys: provenance.latest_of(db, org, keys))
+        self.latest_change: DataLoader[tuple[str, str], Seen] = _by_key(lambda keys: provenance.latest_seen(db, caller, keys))
         self.task: DataLoader[str, TaskRow] = _by_key(lambda ids: tasks.of_agents(db, caller, ids))
         self.memory: DataLoader[str, AgentFileRow | None] = _by_key(lambda ids: memory.of_agents(db, caller, ids))
         self.scripts: DataLoader[str, list[AgentFileRow]] = _by_key(lambda ids: scripts.of_agents(db, caller, ids), list)
@@ -55,7 +56,7 @@ class Loaders:
         self.routines: DataLoader[str, list[RoutineRow]] = _by_key(lambda ids: schedules.of_agents(db, caller, ids), list)
         self._db, self._caller = db, caller
         self._records: dict[tuple[int, int], DataLoader[Row, RecordPage]] = {}
-        self._changes: dict[tuple[int, str | None], DataLoader[str, list[Row]]] = {}
+        self._changes: dict[tuple[int, str | None], DataLoader[str, list[Seen]]] = {}
 
     def records(self, limit: int, offset: int) -> DataLoader[Row, RecordPage]:
         """The loader of a page of a collection's records, for one page's bounds; its keys are collections."""
@@ -71,10 +72,10 @@ class Loaders:
             self._records[limit, offset] = DataLoader(load_fn=load, cache=False)
         return self._records[limit, offset]
 
-    def changes(self, limit: int, before: Any) -> DataLoader[str, list[Row]]:
+    def changes(self, limit: int, before: Any) -> DataLoader[str, list[Seen]]:
         """The loader of the changes of a path, for one page's bounds."""
         bounds = (limit, None if before is None else str(before))
         if bounds not in self._changes:
-            db, org = self._db, self._caller.org_id
-            self._changes[bounds] = _by_key(lambda paths: provenance.changes_of(db, org, paths, limit, before), list)
+            db, caller = self._db, self._caller
+            self._changes[bounds] = _by_key(lambda paths: provenance.changes_seen(db, caller, paths, limit, before), list)
         return self._changes[bounds]

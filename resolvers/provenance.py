@@ -6,6 +6,7 @@ from resolvers.context import Info
 from resolvers.inputs import ID, or_default
 from store import provenance
 from store.database import Row
+from store.feed.sight import Seen
 from store.runs import RunRow
 
 _HISTORY_PAGE = 50
@@ -17,18 +18,18 @@ def _file_id(root: Any) -> str:
     return found
 
 
-async def latest_change_if_any(root: Row, info: Info) -> Row | None:
-    found: Row | None = await info.context.load.latest_change.load((_file_id(root), root.display_path))
+async def latest_change_if_any(root: Row, info: Info) -> Seen | None:
+    found: Seen | None = await info.context.load.latest_change.load((_file_id(root), root.display_path))
     return found
 
 
-async def latest_change(root: Row, info: Info) -> Row:
-    found: Row = await info.context.load.latest_change.load((_file_id(root), root.display_path))
+async def latest_change(root: Row, info: Info) -> Seen:
+    found: Seen = await info.context.load.latest_change.load((_file_id(root), root.display_path))
     return found
 
 
-async def changes(root: Row, info: Info, limit: int | None = DEFAULT_PAGE, before: Cursor | None = None) -> list[Row]:
-    found: list[Row] = await info.context.load.changes(or_default(limit, DEFAULT_PAGE), before).load(root.display_path)
+async def changes(root: Row, info: Info, limit: int | None = DEFAULT_PAGE, before: Cursor | None = None) -> list[Seen]:
+    found: list[Seen] = await info.context.load.changes(or_default(limit, DEFAULT_PAGE), before).load(root.display_path)
     return found
 
 

@@ -13,6 +13,7 @@ from models.text import check
 from store import access
 from store.database import Database, Reader, Row
 from store.display_paths import ARTIFACT_PATH, COLLECTION_PATH
+from store.notes.columns import WRITER
 from store.notes.rights import agent_reads
 from store.query import contains
 
@@ -20,7 +21,7 @@ from store.query import contains
 _READ_BYTES = 16 * EMBED_BYTES
 
 _LIVE_NOTE = "a.org_id = $1 AND a.kind = 'NOTE' AND a.deleted_at IS NULL"
-# An operator's embeds show everything, those in a note that an agent saved last what this agent, `w`, may read just now.
+# An operator's embeds show everything, those in a note that an agent wrote what this agent, `w`, may read just now.
 _READS_NOTE = f"(asked.writer IS NULL OR {agent_reads('w', 'a.level', 'a.owner_id')})"
 _READS_TABLE = f"(asked.writer IS NULL OR (w.id IS NOT NULL AND {access.effective('w.id', 'w.guild_id')} <> 'NONE'))"
 
@@ -38,7 +39,7 @@ _TARGETS = f"""WITH asked AS (
         WHERE a.id IS NOT NULL OR (k.id IS NOT NULL AND {_READS_TABLE})),
     summed AS (SELECT found.*, coalesce(sum(size) OVER (ORDER BY n), 0) - coalesce(size, 0) AS before FROM found)
     SELECT s.n, s.name, CASE WHEN s.before < $7::bigint THEN a.content END AS content,
-        CASE WHEN a.updated_by_kind = 'AGENT' THEN a.updated_by_id END AS writer
+        {WRITER} AS writer
     FROM summed s LEFT JOIN artifacts a ON a.org_id = $1 AND a.id = s.id"""
 
 # $1 organisation, $2 the pattern of the name or null for all, $3 limit.

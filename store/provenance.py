@@ -12,6 +12,7 @@ from models.kinds import FileKind
 from models.paths import Family, Path, parse
 from store import provenance_sql as sql
 from store.database import Database, Row
+from store.feed.sight import Seen, all_seen, seen
 
 FileKey: TypeAlias = tuple[str, str]
 """A file's id and its display path."""
@@ -71,6 +72,20 @@ async def latest(db: Database, caller: Caller, paths: Sequence[str]) -> list[Row
     columns = [list(column) for column in zip(*asked, strict=True)]
     async with db.read() as reader:
         return await reader.rows(sql.LATEST_AT_PATHS, caller.org_id, *columns)
+
+
+async def latest_seen(db: Database, caller: Caller, keys: Sequence[FileKey]) -> dict[FileKey, Seen]:
+    """As `latest_of`, with each change as the caller may see it."""
+    found = await latest_of(db, caller.org_id, keys)
+    return {key: change for key, row in found.items() if (change := seen(caller, row)) is not None}
+
+
+async def changes_seen(
+    db: Database, caller: Caller, display_paths: Sequence[str], limit: int, before: Cursor | None
+) -> dict[str, list[Seen]]:
+    """As `changes_of`, with each change as the caller may see it."""
+    found = await changes_of(db, caller.org_id, display_paths, limit, before)
+    return {path: all_seen(caller, rows) for path, rows in found.items()}
 
 
 async def latest_of(db: Database, org_id: str, keys: Sequence[FileKey]) -> dict[FileKey, Row]:

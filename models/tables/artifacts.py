@@ -38,7 +38,8 @@ class Artifact(Saved, table=True):
 
     A record has `collection_id`, `number`, `content_json`, and `identity` with its SHA-256 where the collection has a unique column
     (the digest carries the unique index, since an index entry has less room than a value). `search` has the words of
-    `search_blob`; where it lacks some of their positions, `search_words` has them all (models.words).
+    `search_blob`; where it lacks some of their positions, `search_words` has them all (models.words). `written_by_agent` is set
+    for a note that somebody moved: the agent that wrote its text, whose rights decide what it embeds.
     """
 
     __tablename__ = "artifacts"
@@ -75,6 +76,7 @@ class Artifact(Saved, table=True):
     search_blob: str | None = None
     search: str | None = Field(default=None, sa_type=TSVECTOR)
     search_words: str | None = None
+    written_by_agent: str | None = None
     version: int = 1
     deleted_at: datetime | None = moment(nullable=True)
 

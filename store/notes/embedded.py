@@ -7,6 +7,7 @@ from models.errors import Conflict
 from models.paths import parse
 from store.database import Writer
 from store.display_paths import ARTIFACT_PATH
+from store.notes.columns import WRITER
 from store.notes.rights import agent_reads
 from store.query import contains
 
@@ -17,10 +18,10 @@ _TARGETS_OF_NOTE = f"""(SELECT btrim(m[1], '{embeds.BLANKS}') FROM regexp_matche
 # $1 organisation, $2 the note's path, $3 the pattern that finds the path in the notes' search text, which is indexed, $4 level, $5 owner.
 _EMBEDDING_AGENTS = f"""WITH carriers AS MATERIALIZED (
         SELECT {ARTIFACT_PATH} AS path FROM artifacts a
-        LEFT JOIN agents w ON w.org_id = $1 AND w.id = a.updated_by_id AND w.deleted_at IS NULL
+        LEFT JOIN agents w ON w.org_id = $1 AND w.id = {WRITER} AND w.deleted_at IS NULL
         WHERE a.org_id = $1 AND a.kind = 'NOTE' AND a.deleted_at IS NULL
             AND a.search_blob LIKE $3 AND strpos(a.content, $2) > 0 AND $2 IN {_TARGETS_OF_NOTE}
-            AND (a.updated_by_kind <> 'AGENT' OR {agent_reads("w", "$4::text", "$5::text")}))
+            AND ({WRITER} IS NULL OR {agent_reads("w", "$4::text", "$5::text")}))
     SELECT g.name FROM agents g
     WHERE g.org_id = $1 AND g.deleted_at IS NULL AND strpos(g.task, '![[') > 0
         AND CASE WHEN strpos(g.task, $2) > 0 OR EXISTS (SELECT FROM carriers c WHERE strpos(g.task, c.path) > 0)

@@ -8,7 +8,7 @@ from store import capacity, changes
 from store.changes import LAST_VERSION, Change
 from store.database import Database, Row, Writer
 from store.notes import owners
-from store.notes.columns import COLUMNS
+from store.notes.columns import COLUMNS, WRITER
 from store.notes.embedded import refuse_if_embedded
 from store.notes.families import note_to_move
 from store.notes.reading import ONE
@@ -19,10 +19,11 @@ _LAST = f"""SELECT greatest({LAST_VERSION}, (SELECT max(p.version) FROM artifact
 # Both rows take the version of the move, which is the last of the one path and the newest of the other.
 _LEAVE = "UPDATE artifacts SET deleted_at = $3, version = $4 WHERE org_id = $1 AND id = $2"
 _ARRIVE = f"""INSERT INTO artifacts AS a (org_id, id, kind, level, owner_id, key, content, search_blob, search, search_words, version,
-        created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name)
-    SELECT o.org_id, $3, 'NOTE', $4, $5, $6, o.content, $7, $13::tsvector, $14::text, $8,
-        o.created_at, o.created_by_kind, o.created_by_id, o.created_by_name, $9, $10, $11, $12
-    FROM artifacts o WHERE o.org_id = $1 AND o.id = $2 RETURNING {COLUMNS}"""
+        created_at, created_by_kind, created_by_id, created_by_name, updated_at, updated_by_kind, updated_by_id, updated_by_name,
+        written_by_agent)
+    SELECT a.org_id, $3, 'NOTE', $4, $5, $6, a.content, $7, $13::tsvector, $14::text, $8,
+        a.created_at, a.created_by_kind, a.created_by_id, a.created_by_name, $9, $10, $11, $12, {WRITER}
+    FROM artifacts a WHERE a.org_id = $1 AND a.id = $2 RETURNING {COLUMNS}"""
 
 
 async def move(db: Database, caller: Caller, path: str, level: NoteLevel, key: str, owner_id: str | None = None) -> Row:

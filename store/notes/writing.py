@@ -15,7 +15,7 @@ from store.database import Database, Row, Writer
 from store.notes import owners
 from store.notes.columns import COLUMNS
 from store.notes.reading import ONE
-from store.notes.rights import owner_of, require_write
+from store.notes.rights import owner_of, reads, require_write
 
 _LIVE_KEY = "org_id = $1 AND owner_id = $3 AND kind = 'NOTE' AND key = $4 AND deleted_at IS NULL"
 # A deleted note's row keeps the version of its deletion, so the rows know a path's last version even when old changes are pruned.
@@ -37,7 +37,7 @@ _PUT = {
         DO UPDATE SET content = excluded.content, search_blob = excluded.search_blob,
             search = excluded.search, search_words = excluded.search_words, version = a.version + 1,
             updated_at = excluded.updated_at, updated_by_kind = excluded.updated_by_kind,
-            updated_by_id = excluded.updated_by_id, updated_by_name = excluded.updated_by_name
+            updated_by_id = excluded.updated_by_id, updated_by_name = excluded.updated_by_name, written_by_agent = NULL
         WHERE NOT $19::boolean
         RETURNING a.*, (a.xmax = 0) AS created),
     change AS ({_CHANGE.format(operation="CASE WHEN s.created THEN 'CREATE' ELSE 'UPDATE' END")})
@@ -47,7 +47,8 @@ _PUT = {
 
 _REPLACE = f"""WITH saved AS (UPDATE artifacts a SET content = $5::text, search_blob = $6::text,
         search = $15::tsvector, search_words = $16::text, version = a.version + 1,
-        updated_at = $8::timestamptz, updated_by_kind = $9::text, updated_by_id = $10::text, updated_by_name = $11::text
+        updated_at = $8::timestamptz, updated_by_kind = $9::text, updated_by_id = $10::text, updated_by_name = $11::text,
+        written_by_agent = NULL
         WHERE {_LIVE_KEY} AND version = $17::int RETURNING a.*),
     change AS ({_CHANGE.format(operation="'UPDATE'")})
     SELECT {COLUMNS} FROM saved a"""
@@ -94,16 +95,17 @@ async def write(
         writer.touched.clear()
     # Why the first statement did nothing is found out under locks, where it cannot change again.
     async with db.write() as writer:
-        return await _settle(writer, note)
+        return await _settle(writer, caller, note)
 
 
-async def _settle(writer: Writer, note: _Note) -> Row:
+async def _settle(writer: Writer, caller: Caller, note: _Note) -> Row:
     """Write it with its owner locked and its present version known, or say why that cannot be."""
     await owners.hold(writer, note.org, note.level, note.owner)
     current = await writer.row(f"{ONE} FOR UPDATE", note.org, note.owner, note.key)
     version = current.version if current else 0
     if note.expected is not None and note.expected != version:
-        if current and current.content == note.content:
+        # Only for those who may read it: others could guess the text until they are right.
+        if current and current.content == note.content and reads(caller, note.level, note.owner):
             return current
         raise VersionConflict(note.path, expected=note.expected, current=version)
     if current is None:
