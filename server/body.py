@@ -1,5 +1,6 @@
 """Reading a request's body within its bound."""
 
+import asyncio
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -7,6 +8,8 @@ from starlette.types import Receive, Scope
 
 from models.errors import MunimentError, Unprocessable
 from models.json_text import strict
+
+_PARSED_AT_ONCE = 64 * 1024  # bytes; a millisecond or less
 
 
 class BodyTooLarge(MunimentError):
@@ -54,6 +57,13 @@ def json_value(text: str | bytes, what: str) -> Any:
     except ValueError as error:
         reason = str(error)
     raise Unprocessable(f"{what} is not JSON: {reason}")
+
+
+async def body_value(body: bytes) -> Any:
+    """Return the value of a request's JSON body, as json_value; a large one is parsed in a thread, so that others are served meanwhile."""
+    if len(body) <= _PARSED_AT_ONCE:
+        return json_value(body, "the body")
+    return await asyncio.to_thread(json_value, body, "the body")
 
 
 def require_json(scope: Scope) -> None:

@@ -21,7 +21,7 @@ from models.errors import MunimentError, RateLimited, Unauthenticated, Unavailab
 from models.json_text import strict
 from resolvers.context import Context
 from server import auth, graphiql, logs
-from server.body import header, json_value, read_body, require_json
+from server.body import body_value, header, json_value, read_body, require_json
 from server.errors import refusal
 from server.request_log import note
 from server.services import Services
@@ -106,7 +106,7 @@ class GraphQLDoor:
             else:
                 require_json(scope)
                 body = await read_body(scope, receive, self.services.settings.max_body_bytes)
-                request = _of_body(body)
+                request = _of_body(await body_value(body))
             if "text/event-stream" in accept:
                 return self._stream(request, body)
             return await self._run(scope, request)
@@ -248,8 +248,7 @@ def _code(answer: Answer) -> str | None:
     return answer.errors[0].get("extensions", {}).get("code") if answer.errors else None
 
 
-def _of_body(body: bytes) -> dict[str, Any]:
-    request = json_value(body, "the body")
+def _of_body(request: Any) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise Unprocessable("the body must be an object with query, and if needed variables and operationName")
     return request

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from models.caller import Caller, required
 from models.errors import MunimentError, Problem
 from server import auth, logs
-from server.body import json_value, read_body, require_json
+from server.body import body_value, read_body, require_json
 from server.errors import refusal
 from server.request_log import note
 from server.rest import arguments, docs, openapi
@@ -88,7 +88,7 @@ class RestDoor:
         if route.body is not None:
             require_json(scope)
             text = await read_body(scope, receive, self._services.settings.max_body_bytes)
-            args = arguments.from_body(route.body, json_value(text, "the body"), problems)
+            args = arguments.from_body(route.body, await body_value(text), problems)
         arguments.refuse(problems)
         call = Call(services=self._services, caller=caller, path=parts, headers=headers, expected=expected, scope=scope, receive=receive)
         return call, args

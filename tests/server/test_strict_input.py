@@ -1,12 +1,15 @@
 """Input is read as it was written: nothing that a client sent is changed or dropped without a word."""
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 
+from models.errors import Unprocessable
 from models.kinds import NoteLevel
 from server.app import App
+from server.body import body_value
 from server.settings import Settings
 from store import notes, records
 from store.database import Database
@@ -110,3 +113,13 @@ async def test_a_socket_takes_a_null_payload_and_refuses_what_it_cannot_read(set
         assert await socket.receive() == {"type": "connection_ack"}
         await socket.send(f'{{"type": "subscribe", "id": "1", "payload": {DIGITS}}}')
         assert (await socket.closed())[0] == 4400
+
+
+@pytest.mark.parametrize(("names", "waits"), [(10, False), (40_000, True)])
+async def test_a_large_body_is_parsed_beside_the_loop_and_its_doubled_keys_are_found(names: int, waits: bool) -> None:
+    body = b"{" + b",".join(b'"k%d":1' % (number % (names - 2)) for number in range(names)) + b"}"
+    ran = asyncio.Event()
+    asyncio.get_running_loop().call_soon(ran.set)
+    with pytest.raises(Unprocessable, match='duplicate key "k0" in an object'):
+        await body_value(body)
+    assert ran.is_set() is waits
