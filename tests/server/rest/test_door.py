@@ -11,7 +11,7 @@ from tests.world import World
 SESSION = "muniment_session"
 
 
-@pytest.mark.parametrize("path", ["/api/", "/api/nothing", "/api/collections/", "/api/collections/x/records/1/more", "/api/notes/"])
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/collections/", "/api/collections/x/records/1/more", "/api/notes/"])
 async def test_nothing_is_found_at_unknown_paths(client: httpx.AsyncClient, tokens: Tokens, path: str) -> None:
     told = refused(await client.get(path, headers=bearer(tokens.operator)), "NOT_FOUND", 404)
     assert told == {
