@@ -1,5 +1,7 @@
+import json
 from typing import Any
 
+import orjson
 from strawberry.scalars import JSON
 
 from models.errors import NotFound, Unprocessable
@@ -78,6 +80,14 @@ async def forget(
 ) -> bool:
     await _mount(info).write(info.context.caller, lambda vault: vault.forget(project, id, kind=kind, slug=slug, purge=bool(purge)))
     return True
+
+
+def as_json(value: object) -> Any:
+    """Return a frontmatter as JSON text, which holds integers of any size."""
+    try:
+        return orjson.Fragment(orjson.dumps(value))
+    except TypeError:  # beyond 64 bits
+        return orjson.Fragment(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _object(name: str, value: Any) -> dict[str, Any] | None:

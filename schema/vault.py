@@ -18,7 +18,12 @@ class VaultRecord:
     kind: str = field(description="trap, decision, spec, plan, state, log, scratch, review, prompt or session.")
     status: str = field(description="active, paused, shipped, superseded, archived or completed.")
     display_path: str = field(description="Its file: vault/<project>/<folder>/<slug>.md.")
-    frontmatter: JSON = field(description="Everything above the text, defaults included.")
+
+    @column(description="Everything above the text, defaults included.")
+    def frontmatter(self) -> JSON:
+        matter: JSON = vault.as_json(self.frontmatter)
+        return matter
+
     body: str = field(description="Its text.")
     expired: bool = field(description="Whether its time is over.")
 

@@ -40,6 +40,13 @@ def text_problem(value: str) -> str | None:
     return None
 
 
+def check_texts(**texts: object) -> None:
+    """Check texts that are searched for or remembered. Raises InvalidArguments naming each that no text can be."""
+    problems = [(name, text_problem(text)) for name, text in texts.items() if isinstance(text, str)]
+    if wrong := [f"{name} {problem}" for name, problem in problems if problem]:
+        raise InvalidArguments(wrong)
+
+
 def body_problems(body: object, field: str) -> Iterator[str]:
     """Yield what is wrong with a body or an event."""
     if not isinstance(body, str) or not body.strip():

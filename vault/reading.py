@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault import lookup, paths
-from vault.arguments import check_limit, check_project, check_which
+from vault.arguments import check_limit, check_project, check_texts, check_which
 from vault.engine import Engine
 from vault.errors import InvalidArguments, VaultError
 from vault.kinds import HIT_KINDS, LOCAL_KINDS, STATUSES, one_of
@@ -46,6 +46,7 @@ def get(
 ) -> Record | None:
     """Return the record, or None. With `siblings`, the only match in other projects counts too."""
     check_project(project)
+    check_texts(sessionId=session_id)
     assert_no_secrets("sessionId", session_id)
     found = lookup.find(engine, project, record_id, kind, slug)
     if found is None and siblings:
@@ -159,6 +160,7 @@ def search(
     check_project(project)
     if not isinstance(query, str):
         raise InvalidArguments("query must be text")
+    check_texts(path=path, tags="".join(tags))
     wanted = tuple(check_kind(kind) for kind in kinds)
     filters = SearchFilters(
         projects=() if cross_project else (project,),

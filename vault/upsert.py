@@ -10,7 +10,7 @@ from typing import Any
 
 from vault import frontmatter as matter
 from vault import lookup, paths
-from vault.arguments import body_problems, check_project, plain_mapping
+from vault.arguments import body_problems, check_project, plain_mapping, text_problem
 from vault.drafts import Draft, prepare
 from vault.engine import Engine
 from vault.errors import InvalidArguments, SlugTaken, UnreadableRecord
@@ -92,6 +92,8 @@ def _check(engine: Engine, sent: Draft, problems: list[str]) -> list[str]:
             problems.append(f"{field} {problem}")
     if sent.path is not None and not (isinstance(sent.path, str) and sent.path.strip()):
         problems.append("path must be a text that is not empty")
+    elif sent.path is not None and (problem := text_problem(sent.path)):
+        problems.append(f"path {problem}")
     return problems
 
 

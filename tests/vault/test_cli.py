@@ -112,6 +112,11 @@ def test_people_read_pleasant_lines(memo: Memo) -> None:
         (("upsert", "--kind", "trap", "--body", "x", "--slug", "../x"), "PATH_REFUSED"),
         (("upsert", "--kind", "trap", "--body", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"), "SECRET_FOUND"),
         (("append", "x", "--details", "nope"), "INVALID_ARGUMENTS"),
+        (("append", "x", "--details", '{"a": [{"n": 1, "n": 2}]}'), "INVALID_ARGUMENTS"),
+        (("upsert", "--kind", "trap", "--body", "x", "--path", "a\udcff"), "INVALID_ARGUMENTS"),
+        (("search", "x", "--tag", "a\udcff"), "INVALID_ARGUMENTS"),
+        (("search", "x", "--path", "a\udcff"), "INVALID_ARGUMENTS"),
+        (("get", "x", "--session-id", "a\udcff"), "INVALID_ARGUMENTS"),
         (("forget", "nobody"), "RECORD_NOT_FOUND"),
         (("feedback", "nobody", "helpful"), "RECORD_NOT_FOUND"),
         (("search", "("), "INVALID_QUERY"),
@@ -135,6 +140,16 @@ def test_wrong_usage_is_exit_2(memo: Memo, arguments: tuple[str, ...]) -> None:
     done = memo(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Usage: memo" in done.stderr
+
+
+def test_json_that_no_record_can_hold_is_refused_in_our_words(memo: Memo) -> None:
+    for text, problem in (
+        ('{"n": 1, "m": 2, "n": 3}', 'has the duplicate key "n" in an object'),
+        (f'{{"n": [-{"1" * 5_000}]}}', "must hold numbers of at most 400 digits"),
+    ):
+        answer = memo.json("upsert", "--kind", "spec", "--body", "x", "--frontmatter", text, code=1)
+        assert answer == {"code": "INVALID_ARGUMENTS", "message": f"--frontmatter {problem}"}
+    assert not memo.root.exists()
 
 
 def test_input_that_is_no_utf8_is_refused(memo: Memo) -> None:

@@ -120,12 +120,37 @@ def json_object(text: str | None, option: str) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_unique_keys, parse_int=_integer)
+    except _Refused as error:
+        raise InvalidArguments(f"{option} {error}") from None
     except (ValueError, RecursionError):
         raise InvalidArguments(f"{option} must be a JSON object") from None
     if not isinstance(value, dict):
         raise InvalidArguments(f"{option} must be a JSON object")
     return value
+
+
+class _Refused(Exception):
+    """JSON that is well formed and that no record can hold."""
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            from vault.secrets import shown
+
+            raise _Refused(f"has the duplicate key {shown(key[:80])} in an object")
+        found[key] = value
+    return found
+
+
+def _integer(text: str) -> int:
+    from vault.yaml_tree import MAX_DIGITS
+
+    if len(text.lstrip("-")) > MAX_DIGITS:
+        raise _Refused(f"must hold numbers of at most {MAX_DIGITS} digits")
+    return int(text)
 
 
 def one_id(record_id: str | None, id_option: str | None, kind: str | None, slug: str | None) -> tuple[str | None, str | None, str | None]:
