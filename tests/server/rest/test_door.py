@@ -105,7 +105,7 @@ async def test_a_name_that_stands_twice_in_json_is_refused(api: Api, db: Databas
 
 
 async def test_queries_are_refused_where_none_is_due(api: Api, leads: Row) -> None:
-    told = refused(await api("GET", f"/api/collections/{leads.id}?deep=1&x=%FF"), "UNPROCESSABLE", 422)
+    told = refused(await api("GET", f"/api/collections/{leads.id}?deep=1&x=1"), "UNPROCESSABLE", 422)
     assert [problem["column"] for problem in told["problems"]] == ["deep", "x"]
     assert told["problems"][0]["message"] == "unknown parameter; this route takes none"
     refused(await api("DELETE", f"/api/collections/{leads.id}?force=1"), "UNPROCESSABLE", 422)
