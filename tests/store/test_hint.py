@@ -16,9 +16,10 @@ COLUMNS = (
 )
 MATCHING = (
     "How where matches: text by substring and, when the term has no digit, by similar spelling; text with values exactly; number and "
-    'datetime exactly or by {"gte": v}, {"lte": v} or both; boolean and id exactly; array by an item\'s substring and, when the term has '
-    "no digit, its similar spelling; array with values by an exact item; null by a missing value. "
-    "record_search matches words in the values."
+    "datetime exactly; boolean and id exactly; array by an item's substring and, when the term has no digit, its similar spelling; "
+    'array with values by an exact item; null by a missing value. Operators ask exactly: {"eq": v}, {"ne": v}, {"in": [v, …]}, '
+    '{"missing": true} on every column; {"contains": v}, {"startsWith": v} on text and array items; {"gt": v}, {"gte": v}, {"lt": v}, '
+    '{"lte": v} on numbers and datetimes. record_search matches words in the values.'
 )
 SINCE = "since keeps what was created or updated at or after that time; to check whether a record exists use"
 TOTAL = "A larger limit does not change this answer: the total counts every match."
@@ -55,7 +56,7 @@ async def test_a_since_without_match_is_explained(db: Database, world: World) ->
         "The collection people holds 2 records; the newest change was at 2026-11-30T08:00:00Z.",
         COLUMNS,
         TOTAL,
-        f"{SINCE} where on the unique column name, or record_search.",
+        f'{SINCE} where {{"name": {{"eq": v}}}} on the unique column name, or record_search.',
     ]
 
 
