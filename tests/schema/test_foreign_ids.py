@@ -69,6 +69,8 @@ def _document(kind: str, field: str, name: str, value: str) -> str:
     definition = root.fields[field]
     listed = "[" in str(definition.args[name].type)
     given = {other: _filled(argument.type) for other, argument in definition.args.items() if is_required_argument(argument)}
+    if "key" in given:
+        given["key"] = '"x.md"'  # a note's name is looked at before its owner
     given[name] = f"[{json.dumps(value)}]" if listed else json.dumps(value)
     arguments = ", ".join(f"{key}: {text}" for key, text in given.items())
     selection = "" if is_leaf_type(get_named_type(definition.type)) else " { __typename }"

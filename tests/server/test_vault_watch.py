@@ -123,23 +123,34 @@ async def test_a_write_is_its_callers_however_long_it_takes_to_be_recorded(db: D
     await mount.close()
 
 
-async def test_a_caller_that_goes_away_leaves_a_recorded_write(db: Database, world: World, root: Path) -> None:
-    mount = Mount(root, db, world.org)
-    begun, released = threading.Event(), threading.Event()
+async def cut_off(mount: Mount, world: World, *, begun_first: bool) -> None:
+    """A write of Ada's, whose caller goes away before its first file is written, or after."""
+    reached, released = threading.Event(), threading.Event()
 
     def slow(vault: Vault) -> Any:
-        begun.set()
+        answer = vault.upsert("p", "spec", "text", slug="one") if begun_first else None
+        reached.set()
         released.wait(PATIENCE)
-        return vault.upsert("p", "spec", "text", slug="one")
+        return answer or vault.upsert("p", "spec", "text", slug="one")
 
     writing = asyncio.create_task(mount.write(world.ada, slow))
-    await asyncio.to_thread(begun.wait, PATIENCE)
+    await asyncio.to_thread(reached.wait, PATIENCE)
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
     released.set()
     await mount.close()
+
+
+async def test_a_caller_that_goes_away_leaves_a_recorded_write(db: Database, world: World, root: Path) -> None:
+    await cut_off(Mount(root, db, world.org), world, begun_first=True)
     assert await told(db, "vault/p/specs/one.md", 1) == [("CREATE", 1, "Ada")]
+
+
+async def test_a_write_that_is_cut_off_before_it_begins_writes_nothing(world: World, db: Database, root: Path) -> None:
+    await cut_off(Mount(root, db, world.org), world, begun_first=False)
+    await asyncio.sleep(0.2)  # the thread goes on to where it would write
+    assert files(root) == {}
 
 
 async def test_nothing_is_written_that_could_not_be_recorded(world: World, root: Path) -> None:
