@@ -11,6 +11,13 @@ from store.transfer import Format
 
 Org = Annotated[str | None, typer.Option(help="Organisation; needed only where there are several.", show_default=False)]
 Kind = Annotated[Format | None, typer.Option("--format", help="By default as the file's name ends.", show_default=False)]
+Mapped = Annotated[
+    list[str] | None, typer.Option("--map", help='A field and its column, as in --map "E-mail address=email".', show_default=False)
+]
+Missing = Annotated[
+    str | None,
+    typer.Option("--na", help='CSV cells without a value, as in --na "n/a,-"; not in text columns.', show_default=False),
+]
 Collection = Annotated[str | None, typer.Option(help="Name of the collection.", show_default=False)]
 
 
@@ -23,13 +30,8 @@ def import_(
     unique: Annotated[
         str | None, typer.Option(help="With --create: the column that tells records apart, or none.", show_default=False)
     ] = None,
-    mapped: Annotated[
-        list[str] | None, typer.Option("--map", help='A field and its column, as in --map "E-mail address=email".', show_default=False)
-    ] = None,
-    missing: Annotated[
-        str | None,
-        typer.Option("--na", help='CSV cells without a value, as in --na "n/a,-"; not in text columns.', show_default=False),
-    ] = None,
+    mapped: Mapped = None,
+    missing: Missing = None,
     kind: Kind = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and say what would come of it; write nothing.")] = False,
     everything: Annotated[
